@@ -81,13 +81,14 @@ describeEachDatabase('backup and restore', (open, engine) => {
     const place = await open.place()
     const writers = engine === 'postgres' ? ['a', 'b', 'c'] : ['a']
     const acknowledged = new Map(writers.map((writer) => [writer, 0]))
-    for (const writer of writers) {
+    const writing = writers.map((writer) => {
       const child = startWorker('backup-writer-worker', [place.dataDir, place.databaseUrl ?? '', writer])
       closing({ close: async () => void child.kill('SIGKILL') })
       child.stdout.on('data', (chunk) => {
         acknowledged.set(writer, Number(String(chunk).trim().split('\n').at(-1)))
       })
-    }
+      return child
+    })
     await eventually(() => expect([...acknowledged.values()].every((count) => count > 20)).toBe(true))
     const before = new Map(acknowledged)
     expect(await awaitExit(posthorn(place, 'backup', '--to', file))).toBe(0)
@@ -96,6 +97,7 @@ describeEachDatabase('backup and restore', (open, engine) => {
     await eventually(() => {
       for (const [writer, count] of acknowledged) expect(count).toBeGreaterThan(before.get(writer) ?? 0)
     })
+    for (const child of writing) child.kill('SIGKILL')
 
     const others = engine === 'sqlite' && inject('postgresUrl') !== undefined ? [otherEngine] : []
     for (const places of [open, ...others]) {
