@@ -11,7 +11,7 @@ describe.skipIf(!hasRedis || !dovecotAvailable())('replicas', () => {
     it('announces each message once while replicas are killed and suspended, and Redis and PostgreSQL restart', async () => {
       const [postgres, redis] = await Promise.all([startOwnPostgres(), startRedis()])
       onTestFinished(() => Promise.all([postgres.stop(), redis.close()]).then(() => undefined))
-      const size = { replicas: 2, mailboxes: 20, paceMs: 100, messages: 20, outageMs: 1_000 }
+      const size = { replicas: 2, mailboxes: 20, paceMs: 400, messages: 5, outageMs: 1_000 }
       const counts = await runReplicas(await temporaryFolder(onTestFinished), postgres, redis, {
         ...size,
         say: () => {},
