@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase, describePostgres } from '../../../../test/kit/database/database.ts'
+import { describeOneDatabase, describePostgres } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { announced } from '../../../../test/kit/mailbox/mailbox-state.ts'
 import { syncService } from '../../../../test/kit/mailbox/sync.ts'
@@ -18,7 +18,7 @@ describe.skipIf(!dovecotAvailable())('sync failures', () => {
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('on every database', (open) => {
+  describeOneDatabase('of one process', 'sqlite', (open) => {
     it('reports a server that is down, recovers when it is back, and misses no message', async () => {
       const own = await startDovecot()
       onTestFinished(() => own.stop())
