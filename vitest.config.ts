@@ -46,12 +46,7 @@ export default defineConfig(({ mode }) => ({
             'test/servers/**/*.test.ts',
           ],
     provide: { isSoak: mode === 'soak' },
-    globalSetup: [
-      'test/kit/random/random-seed.ts',
-      'test/kit/database/postgres-server.ts',
-      'test/kit/database/sqlite-template.ts',
-      'test/kit/workers/bundles.ts',
-    ],
+    globalSetup: 'test/kit/global-setup.ts',
     // Deadlines end what hangs; they judge no speed. A machine with other work to do takes ten times as long. Tests set a
     // longer one where they need it, and never a shorter one.
     testTimeout: 600_000,
@@ -61,8 +56,8 @@ export default defineConfig(({ mode }) => ({
     execArgv: ['--max-semi-space-size=32'],
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,
-    // More than two cores can run, because whole services wait for servers and timers.
-    maxWorkers: mode === 'soak' ? 1 : 4,
+    // Three times what two cores can run, because most files wait for servers, processes and timers.
+    maxWorkers: mode === 'soak' ? 1 : 6,
     sequence: { sequencer: LongestFirst },
   },
 }))

@@ -31,7 +31,7 @@ export interface OwnPostgres extends Server {
   restart(meanwhile?: () => Promise<void>): Promise<void>
 }
 
-/** Vitest's global setup: one PostgreSQL for the whole run, from TEST_DATABASE_URL or started in a temporary folder. */
+/** Provides one PostgreSQL for the whole run, from TEST_DATABASE_URL or started in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await findServer()
   const template = `posthorn_template_${process.pid}`
@@ -158,7 +158,7 @@ const FLAGS = Object.entries({
   max_wal_senders: '0',
   jit: 'off',
   synchronous_commit: 'off',
-  max_connections: '200',
+  max_connections: '300',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   shared_buffers: '64MB',

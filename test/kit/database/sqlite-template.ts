@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: one migrated SQLite file for the whole run. */
+/** Provides one migrated SQLite file for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-sqlite-'))
   const db = openDatabase({ dataDir: folder })

@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: the seed of the run, from TEST_SEED or random. */
+/** Provides the seed of the run, from TEST_SEED or random. */
 export default function setup(project: TestProject): void {
   const seed = parseSeed(process.env.TEST_SEED)
   project.provide('seed', seed)

@@ -14,7 +14,7 @@ declare module 'vitest' {
 const WORKERS = 'test/kit/workers'
 
 /**
- * Vitest's global setup: bundles the processes that tests kill. Started from TypeScript each would take a second or more of a core,
+ * Bundles the processes that tests kill. Started from TypeScript each would take a second or more of a core,
  * and a kill test starts dozens.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
