@@ -2,9 +2,10 @@ import type { TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { closing } from '../../../test/kit/closing.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
-import { longestTurnShare } from '../../../test/kit/measure/event-loop.ts'
+import { longestTurnShare, spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
+import { nextTurn } from '../../platform/concurrency/event-loop.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { ProviderError } from '../contract/index.ts'
 import { type ImapLimits, imapProvider } from './index.ts'
@@ -68,6 +69,17 @@ describe('a server that floods the idle connection', () => {
       }),
     ])
     expect(server.commands).toContain('IDLE')
+  })
+
+  it('with ranges of removed messages costs nothing more once it is given up', async () => {
+    const { session, closed } = await opened({ onIdle: flood('VANISHED 1:16777216') }, { flood: ALLOWANCE })
+    await session.watch('INBOX')
+    await eventually(() => closed.length > 0)
+    const spentMs = await spentCpuMs(async () => {
+      for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+    })
+    // 1 is usual; 170 when the rest of the range is read.
+    expect(spentMs).toBeLessThan(100)
   })
 
   it('is accepted up to the limit', async () => {

@@ -215,8 +215,10 @@ function newClient(
       },
       onRefused: (error) => closeWith(error),
     }),
-    // A VANISHED response of 30 bytes may name 16 million messages, which imapflow reports one by one without a pause.
+    // A VANISHED response of 30 bytes may name 16 million messages, which imapflow reports one by one without a pause, even after the
+    // connection is closed. It then waits for a promise that never resolves, and is collected with it.
     expungeHandler(event) {
+      if (imap.isClosed) return new Promise(() => {})
       expunged += 1
       if (expunged % EXPUNGED_PER_LINE === 0) countTraffic()
       imap.emit('expunge', event)
