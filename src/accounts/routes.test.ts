@@ -193,6 +193,13 @@ describeEachDatabase('the accounts API', (open) => {
       'a token of another client',
       {},
       () => void oauthServer.nextResponses.push(errorResponse('unauthorized_client')),
+      400,
+      'validation_failed',
+    ],
+    [
+      'a client that the provider refuses',
+      {},
+      () => void oauthServer.nextResponses.push(errorResponse('invalid_client')),
       502,
       'provider_rejected',
     ],

@@ -79,6 +79,8 @@ export interface Google {
   expireAccessTokens(user?: string): void
   /** Revokes the user's consent: invalidates every token, and refreshing returns `invalid_grant`. */
   revokeGrants(user: string): void
+  /** A refresh token that another client received. */
+  foreignToken(): string
   /** How often a refresh token of this user was presented. */
   refreshes(user: string): number
 
@@ -266,6 +268,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
       grantWithoutBrowser({ url, client, find, allowRedirect: google.allowRedirect, ...paths }, user, scopes),
     denyConsent: (user, denied = true) => oauth.deny(user, denied),
     withholdScopes: oauth.withhold,
+    foreignToken: oauth.foreignToken,
     misissueTokens: oauth.misissue,
     get accessTokenLifetime() {
       return tokens.lifetime

@@ -54,6 +54,7 @@ function importFailure(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   const options = { cause: error, message: `${error.message}.` }
   if (error.missingScope) return invalid('body.refreshToken', 'does not give access to messages')
+  if (error.foreignToken) return invalid('body.refreshToken', 'was issued to another OAuth client')
   if (error.kind === 'auth_expired') return invalid('body.refreshToken', 'is refused by the provider')
   if (error.kind === 'rejected') return new AppError('provider_rejected', options)
   return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', options)

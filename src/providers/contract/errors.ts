@@ -32,6 +32,8 @@ interface ProviderErrorOptions {
   problem?: ConnectionProblem | undefined
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
+  /** With `rejected`: the refresh token was issued to another OAuth client. */
+  foreignToken?: boolean
   /** With `rejected`: access to the item is refused (403), whatever the request is. */
   denied?: boolean
   /** With `rejected`: the server refused the password. Sent again and again, it may lock the account. */
@@ -58,6 +60,7 @@ export class ProviderError extends Error {
   readonly host: string | undefined
   readonly problem: ConnectionProblem | undefined
   readonly missingScope: boolean
+  readonly foreignToken: boolean
   readonly denied: boolean
   readonly passwordRefused: boolean
   readonly unsupported: boolean
@@ -75,6 +78,7 @@ export class ProviderError extends Error {
     this.host = options.host
     this.problem = options.problem
     this.missingScope = options.missingScope ?? false
+    this.foreignToken = options.foreignToken ?? false
     this.denied = options.denied ?? false
     this.passwordRefused = options.passwordRefused ?? false
     this.unsupported = options.unsupported ?? false

@@ -26,6 +26,8 @@ export interface GoogleOauth {
   revoke(user: string): void
   /** Refreshing tokens of `user` returns tokens of `other`, or its own again. */
   misissue(user: string, other: string | null): void
+  /** A refresh token that another client received. */
+  foreignToken(): string
   /** The user that a refresh token or code in this request belongs to. */
   findUser(request: FakeRequest): string | null
 }
@@ -44,6 +46,7 @@ export function googleOauth(
   const denying = new Set<string>()
   const withheld = new Map<string, string[]>()
   const misissued = new Map<string, string>()
+  const foreign = new Set<string>()
 
   async function page(request: Routed) {
     const query = request.url.searchParams
@@ -119,6 +122,7 @@ export function googleOauth(
 
   async function refresh(fields: URLSearchParams) {
     const refreshToken = fields.get('refresh_token') ?? ''
+    if (foreign.has(refreshToken)) return oauthError('unauthorized_client', 'Unauthorized', 401)
     const grant = refreshTokens.get(refreshToken)
     if (grant) tokens.countRefresh(grant.user)
     if (!grant && fields.get('client_secret') === client.secret)
@@ -166,6 +170,11 @@ export function googleOauth(
     withhold: (user, scopes) => void withheld.set(user, scopes),
     revoke,
     misissue: (user, other) => void (other === null ? misissued.delete(user) : misissued.set(user, other)),
+    foreignToken() {
+      const token = `1//foreign-${foreign.size}`
+      foreign.add(token)
+      return token
+    },
     findUser(request) {
       const fields = form(request)
       const grant = refreshTokens.get(fields.get('refresh_token') ?? '') ?? codes.get(fields.get('code') ?? '')

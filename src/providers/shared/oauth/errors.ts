@@ -45,6 +45,9 @@ function toError(service: string, code: string, body: Record<string, unknown> | 
   return new ProviderError(
     kind,
     `${service} ${SENTENCES[kind] ?? 'refused the request'} (${formatDetail(code, aadsts)})`,
+    // Google's response to a refresh token of another client. Microsoft's `invalid_grant` gives no reason, and its
+    // `unauthorized_client` is about the client itself.
+    { foreignToken: code === 'unauthorized_client' && aadsts.length === 0 },
   )
 }
 
