@@ -20,6 +20,7 @@ import { deliveryCommands } from './online/deliveries.ts'
 import { endpointCommands } from './online/endpoints.ts'
 import { eventCommands } from './online/events.ts'
 import { experienceCommands } from './online/experiences.ts'
+import { importCommands } from './online/import/import.ts'
 import { keyCommands } from './online/keys.ts'
 import { listenCommand } from './online/listen.ts'
 import { mcpCommand } from './online/mcp.ts'
@@ -52,6 +53,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: doctorCommand,
   connect: connectCommand,
   ...sessionCommands,
+  ...importCommands,
   ...accountCommands,
   ...endpointCommands,
   ...deliveryCommands,

@@ -1,4 +1,6 @@
+import { retryAfterMs } from '../../platform/concurrency/retry.ts'
 import { describeError } from '../../platform/errors/describe-error.ts'
+import { systemClock } from '../../platform/time/clock.ts'
 import { type CommandArguments, type Option, UsageError } from '../command.ts'
 import { runningService, SERVICE_OPTIONS } from './running-service.ts'
 
@@ -24,6 +26,18 @@ export interface Client {
   put<T>(path: string, body: unknown): Promise<T>
   patch<T>(path: string, body: unknown): Promise<T>
   delete<T>(path: string): Promise<T>
+  /** Like `post`, but returns what the service refuses, unless the key is at fault. */
+  tryPost<T>(path: string, body: unknown): Promise<{ value: T } | { refusal: Refusal }>
+}
+
+/** The service refuses a request. */
+export interface Refusal {
+  status: number
+  code: string
+  message: string
+  details: readonly { path: string; message: string }[]
+  /** How long it asks to wait. */
+  retryAfterMs: number | undefined
 }
 
 const TIMEOUT_MS = 60_000
@@ -31,7 +45,7 @@ const TIMEOUT_MS = 60_000
 export function client(args: CommandArguments): Client {
   const { url, key } = runningService(args)
 
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async function send(method: string, path: string, body?: unknown): Promise<{ response: Response; json: object }> {
     const response = await fetch(`${url}${path}`, {
       method,
       // The key must not follow to another address.
@@ -53,6 +67,11 @@ export function client(args: CommandArguments): Client {
     if (json === undefined) {
       throw new Error(`${url} responded ${response.status}, but not as Posthorn does.\nCheck --url or PUBLIC_URL.`)
     }
+    return { response, json }
+  }
+
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const { response, json } = await send(method, path, body)
     if (response.ok) return json as T
     throw failure(response.status, json)
   }
@@ -66,15 +85,41 @@ export function client(args: CommandArguments): Client {
     put: (path, body) => call('PUT', path, body),
     patch: (path, body) => call('PATCH', path, body),
     delete: (path) => call('DELETE', path),
+    async tryPost(path, body) {
+      const { response, json } = await send('POST', path, body)
+      if (response.ok) return { value: json as never }
+      const refusal = toRefusal(response, json)
+      if (refusal.status === 401 || refusal.code === 'forbidden') throw failure(refusal.status, json)
+      return { refusal }
+    },
   }
 }
 
 /** The service has nothing of this name. */
 export class NotFound extends Error {}
 
+function toRefusal({ status, headers }: Response, json: object): Refusal {
+  const { code, details } = errorOf(json)
+  return {
+    status,
+    code: typeof code === 'string' ? code : '',
+    message: messageOf(status, json),
+    details: Array.isArray(details) ? details : [],
+    retryAfterMs: retryAfterMs(headers.get('retry-after') ?? undefined, systemClock.now()),
+  }
+}
+
+function errorOf(json: object): { code?: unknown; message?: unknown; details?: unknown } {
+  return 'error' in json && typeof json.error === 'object' && json.error !== null ? json.error : {}
+}
+
+function messageOf(status: number, json: object): string {
+  const { message } = errorOf(json)
+  return typeof message === 'string' ? message : `Status ${status}.`
+}
+
 function failure(status: number, json: object): Error {
-  const error = 'error' in json && typeof json.error === 'object' && json.error !== null ? json.error : {}
-  const message = 'message' in error && typeof error.message === 'string' ? error.message : `Status ${status}.`
+  const message = messageOf(status, json)
   if (status === 400) return new UsageError(message)
   if (status === 401)
     return new Error(`${message}\nPass it with --key, or run the command where the service has its settings.`)
