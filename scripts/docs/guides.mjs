@@ -6,6 +6,7 @@ const GROUPS = [
     name: 'Build',
     guides: ['connecting', 'messages', 'sending', 'calendars', 'webhooks', 'events', 'scheduler', 'embedding', 'mcp'],
   },
+  { name: 'Move here', guides: ['comparison', 'from-nylas', 'from-emailengine'] },
   {
     name: 'Operate',
     guides: ['production', 'settings', 'operations', 'providers', 'admin', 'security', 'performance', 'versioning'],
