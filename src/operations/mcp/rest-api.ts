@@ -47,7 +47,8 @@ export function restApi(sendRequest: SendRequest, signal: AbortSignal): RestApi 
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const limited = anyAborted([signal], REQUEST_TIMEOUT_MS)
+    const unread = new AbortController()
+    const limited = anyAborted([signal, unread.signal], REQUEST_TIMEOUT_MS)
     try {
       const response = await sendRequest({
         method,
@@ -60,8 +61,9 @@ export function restApi(sendRequest: SendRequest, signal: AbortSignal): RestApi 
         body: options.body === undefined ? undefined : JSON.stringify(options.body),
         signal: limited.signal,
       })
-      if (response.ok) return await read(response)
-      throw new ToolError(describeFailure(response, (await readBytes(response, MAX_JSON_BYTES)).bytes))
+      if (!response.ok)
+        throw new ToolError(describeFailure(response, (await readBytes(response, MAX_JSON_BYTES)).bytes))
+      return await read(response)
     } catch (error) {
       signal.throwIfAborted()
       if (!limited.signal.aborted) throw error
@@ -70,6 +72,8 @@ export function restApi(sendRequest: SendRequest, signal: AbortSignal): RestApi 
         { cause: error },
       )
     } finally {
+      // What was not read would wait for a reader.
+      unread.abort()
       limited.done()
     }
   }
@@ -115,10 +119,7 @@ async function readBytes(response: Response, maxBytes: number): Promise<{ bytes:
     if (done) break
     chunks.push(value)
     length += value.byteLength
-    if (length > maxBytes) {
-      await reader.cancel()
-      break
-    }
+    if (length > maxBytes) break
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isComplete: length <= maxBytes }
 }

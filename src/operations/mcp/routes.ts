@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, sentKey } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import type { SendRequest } from './rest-api.ts'
+import { requestsInProcess } from './in-process.ts'
 
 export interface McpRoutesDeps {
   version: string
@@ -16,8 +16,6 @@ export interface McpRoutesDeps {
   allowedOrigins: readonly string[]
 }
 
-/** Headers that say who calls, and through which proxies. */
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded', 'user-agent']
 /** What clients in browsers send. */
 const CORS_HEADERS = 'authorization, x-api-key, mcp-protocol-version, mcp-method, mcp-name'
 /** Headers of a response of the library that only concern its connection. */
@@ -35,8 +33,7 @@ export function mcpRoutes(app: App, deps: McpRoutesDeps): void {
       config: {
         access: 'key:read',
         repeatable: true,
-        cors: async () => deps.allowedOrigins,
-        corsHeaders: CORS_HEADERS,
+        ...(deps.allowedOrigins.length > 0 && { cors: async () => deps.allowedOrigins, corsHeaders: CORS_HEADERS }),
       },
       schema: { hide: true },
     },
@@ -86,41 +83,4 @@ function sendWebResponse(reply: FastifyReply, response: Response): FastifyReply 
   reply.code(response.status)
   for (const [name, value] of response.headers) if (!NOT_COPIED.includes(name)) reply.header(name, value)
   return reply.send(response.body === null ? undefined : Readable.fromWeb(response.body))
-}
-
-/** Requests of a call pass the access, limits, validation and audit of their routes, in this process. */
-function requestsInProcess(app: App, request: FastifyRequest): SendRequest {
-  const { authorization } = request.headers
-  const key = request.headers['x-api-key']
-  const identity: Record<string, string> = {
-    ...(authorization !== undefined && { authorization }),
-    ...(typeof key === 'string' && { 'x-api-key': key }),
-  }
-  for (const name of FORWARDED) {
-    const value = request.headers[name]
-    if (typeof value === 'string') identity[name] = value
-  }
-  let count = 0
-  return async ({ method, path, headers, body, signal }) => {
-    count += 1
-    const response = await app.inject({
-      method,
-      url: path,
-      headers: { ...identity, ...headers, 'x-request-id': `${request.id}.${count}` },
-      ...(body !== undefined && { payload: body }),
-      remoteAddress: request.socket.remoteAddress ?? request.ip,
-      signal,
-      payloadAsStream: true,
-    })
-    const received = new Headers()
-    for (const [name, value] of Object.entries(response.headers))
-      if (value !== undefined) received.set(name, String(value))
-    const hasBody = response.statusCode !== 204 && response.statusCode !== 304
-    const stream = response.stream()
-    if (!hasBody) stream.resume()
-    return new Response(hasBody ? (Readable.toWeb(stream) as ReadableStream<Uint8Array>) : null, {
-      status: response.statusCode,
-      headers: received,
-    })
-  }
 }
