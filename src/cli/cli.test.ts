@@ -153,7 +153,7 @@ describe('posthorn', () => {
 
   it('has --json for every command that ends with a result', () => {
     const without = Object.entries(COMMANDS).filter(([, { options }]) => options?.json === undefined)
-    expect(without.map(([name]) => name)).toEqual(['start'])
+    expect(without.map(([name]) => name)).toEqual(['start', 'demo', 'mcp'])
   })
 
   it('prints help that fits the terminal', async () => {
