@@ -149,8 +149,8 @@ describe('the MCP server', () => {
   it('offers a key that may only read only the tools that read, over HTTP and stdio', async () => {
     const { url, key } = stage.service
     const reader = await connectHttp(url, stage.readKey)
-    const piped = await connectStdio(['--url', url, '--key', stage.readKey])
-    const flagged = await connectStdio(['--url', url, '--key', key, '--read-only'])
+    const piped = await connectStdio(['--url', url, '--key', stage.readKey], 'legacy')
+    const flagged = await connectStdio(['--url', url, '--key', key, '--read-only'], 'legacy')
     onTestFinished(() => Promise.all([reader, piped, flagged].map((one) => one.close())).then(() => undefined))
     for (const one of [reader, piped, flagged]) {
       const { tools } = await one.listTools()
