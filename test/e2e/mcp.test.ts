@@ -13,7 +13,6 @@ import {
   LONG_TEXT,
   type McpStage,
   openMcpStage,
-  USER,
 } from '../scenarios/mcp-stage.ts'
 
 const VERSION = '2026-07-28'
@@ -307,6 +306,8 @@ describe('the MCP server', () => {
     for (const secret of [stage.service.key, stage.readKey, 'See the attachment']) {
       expect(stage.service.output()).not.toContain(secret)
     }
-    expect(USER).toBe('ann@gmail.test')
+    // The library prints nothing of its own.
+    const printed = stage.service.output().split('\n')
+    expect(printed.filter((line) => line !== '' && !line.startsWith('{'))).toEqual([])
   })
 })

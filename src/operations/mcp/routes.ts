@@ -53,7 +53,7 @@ export function mcpRoutes(app: App, deps: McpRoutesDeps): void {
             sendRequest: requestsInProcess(app, request),
             requestId: request.id,
           }),
-        { responseMode: 'json', maxSubscriptions: 0 },
+        { maxSubscriptions: 0 },
       )
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
