@@ -30,7 +30,7 @@ export async function fetchInspector(version: string, node: string): Promise<Ins
     const options = { timeout: CALL_MS, maxBuffer: MAX_OUTPUT_BYTES, env }
     return {
       async run(...args) {
-        const { stdout } = await run(node, [program, '--cli', ...args], options)
+        const { stdout } = await run(node, [program, '--cli', '--connect-timeout', String(CALL_MS), ...args], options)
         return JSON.parse(stdout)
       },
       close,
