@@ -115,6 +115,17 @@ describe('a record', () => {
     expect(lines).toHaveLength(2)
   })
 
+  it('leaves no listener on the process once it is written', async () => {
+    const before = process.listenerCount('exit')
+    const { log, lines } = openLog()
+    log.info('one')
+    expect(process.listenerCount('exit')).toBe(before + 1)
+    await nextTurn()
+    expect(lines).toHaveLength(1)
+    log.warn('two')
+    expect(process.listenerCount('exit')).toBe(before)
+  })
+
   it('survives any thrown value and any metadata', () => {
     const { log, lines, all } = openLog()
     const circle: Record<string, unknown> = { n: 10n, when: new Date(0), bytes: new Uint8Array(3), f: () => 1 }

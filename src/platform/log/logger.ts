@@ -76,7 +76,6 @@ export function logger(deps: LoggerDeps, fields: LogFields = {}): Log {
  */
 export function stdoutSink(stream?: DestinationStream): LogSink {
   const turn = linesOfTurn(stream ?? destination({ fd: 1, sync: true }))
-  if (stream === undefined) process.once('exit', turn.flush)
   // The logger has applied the level and completed the record; pino only serialises and writes it.
   const writer = pino(
     {
@@ -100,13 +99,18 @@ function linesOfTurn(stream: DestinationStream) {
   let lines = ''
   const flush = () => {
     if (lines === '') return
+    process.off('exit', flush)
     const written = lines
     lines = ''
     stream.write(written)
   }
   return {
     write(line: string) {
-      if (lines === '') setImmediate(flush)
+      if (lines === '') {
+        setImmediate(flush)
+        // A process may exit before the next turn. Listeners that stay would be one for each service of the process.
+        process.once('exit', flush)
+      }
       lines += line
     },
     flush,
