@@ -4,6 +4,7 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../test/kit/http/http.ts'
 import { type Service, startService } from '../../../test/kit/service/service.ts'
 import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../../../test/servers/google.ts'
+import type { LogEntry } from '../../platform/log/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 
 const USER = 'ann@gmail.test'
@@ -36,13 +37,15 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
     return calendars.find(({ providerId }: { providerId: string }) => providerId === TEAM).failure
   }
 
-  it('waits longer with each failure, and goes on waiting after a restart', async () => {
+  it('waits longer with each failure and after a restart, and is a rarer warning', async () => {
     // The clock does not advance, so that no pause ends while the service restarts.
     let nowMs = Date.now()
     const clock = { ...systemClock, now: () => nowMs }
     const place = await open.place()
+    const log: LogEntry[] = []
     const start = async () => {
-      service = await startService({ place, clock, environment: google.settings })
+      const environment = { ...google.settings, LOG_LEVEL: 'info' }
+      service = await startService({ place, clock, environment, output: (entry) => log.push(entry) })
       return api(service.url, service.key)
     }
     let owner = await start()
@@ -75,6 +78,9 @@ describeOneDatabase('a failing calendar', 'sqlite', (open) => {
     }
     // Half of each pause is random.
     expect((pauses[3] ?? 0) > (pauses[0] ?? 0)).toBe(true)
+    // Warnings grow rare, but do not end.
+    const failures = log.filter(({ message }) => message.startsWith('Cannot sync the calendar "Team"'))
+    expect(failures.slice(0, 4).map(({ level }) => level)).toEqual(['warn', 'warn', 'info', 'warn'])
 
     google.calendars.refuse(USER, TEAM, null)
     await owner.post(`/accounts/${id}/sync`)

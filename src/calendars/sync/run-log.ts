@@ -58,7 +58,8 @@ export class RunLog {
     error: ProviderError,
     { failures, pauseMs }: { failures: number; pauseMs: number },
   ): void {
-    const level = failures === 1 ? 'warn' : 'info'
+    // The log keeps its newest records only, so a calendar that fails still is among its warnings again, ever less often.
+    const level = Number.isInteger(Math.log2(failures)) ? 'warn' : 'info'
     this.#log[level](
       `Cannot sync the calendar "${summary}" (${error.message}); trying again in ${Math.ceil(pauseMs / 1000)} s.`,
       {
