@@ -138,11 +138,14 @@ export class OwnedAccounts {
     const [gained, lost] = [this.#gained, this.#lost]
     if (gained + lost === 0) return
     this.#gained = this.#lost = 0
-    this.#log.info(`This instance took ${gained} accounts and gave up ${lost}.`, {
-      operation: 'accounts.ownership',
-      ...(gained + lost === 1 && { accountId: this.#example }),
-      metadata: { gained, lost, owned: this.#epochs.size },
-    })
+    this.#log.info(
+      `This instance took over ${gained === 1 ? '1 account' : `${gained} accounts`} and released ${lost}.`,
+      {
+        operation: 'accounts.ownership',
+        ...(gained + lost === 1 && { accountId: this.#example }),
+        metadata: { gained, lost, owned: this.#epochs.size },
+      },
+    )
   }
 }
 
