@@ -52,6 +52,7 @@ export function managePage(context: BookingContext, page: ManagePage): string {
   const canChange = booking.state === 'confirmed'
   if (canChange && action === 'reschedule' && booking.isBookable) return reschedulePage(context, page)
   const { key, icon, look } = STATES[booking.state]
+  const obstacle = findObstacle(page)
   const hasEnded = booking.state === 'cancelled' || booking.state === 'rejected'
   return bookingDocument(context, {
     title: t('booking.title'),
@@ -60,7 +61,7 @@ export function managePage(context: BookingContext, page: ManagePage): string {
 <h1><bdi>${booking.name}</bdi></h1>
 ${facts(context, booking, hasEnded)}
 ${hasEnded && booking.reason !== null && html`<p class="lead">${t.html('booking.reason', { reason: html`<bdi>${booking.reason}</bdi>` })}</p>`}
-${booking.state === 'past' && asksForChange(page) && html`<p class="lead">${t('unchangeable.past')}</p>`}
+${obstacle !== undefined && html`<p class="lead">${t(obstacle)}</p>`}
 ${!hasEnded && booking.state !== 'past' && addressPart(context, page)}
 ${canChange && calendarPart(context, page)}
 ${
@@ -72,8 +73,13 @@ ${!canChange && booking.state !== 'pending' && booking.isBookable && html`<a cla
   })
 }
 
-function asksForChange({ action }: ManagePage): boolean {
-  return action === 'reschedule' || action === 'cancel'
+/** Why the change that the link asks for is not possible, unless the state of the booking says it. */
+function findObstacle({ booking, action }: ManagePage): BookingTextKey | undefined {
+  if (action !== 'reschedule' && action !== 'cancel') return undefined
+  if (booking.state === 'past') return 'unchangeable.past'
+  if (booking.state === 'pending') return 'unchangeable.pending'
+  const isClosed = booking.state === 'confirmed' && !booking.isBookable
+  return isClosed && action === 'reschedule' ? 'unchangeable.closed' : undefined
 }
 
 function cancelPart(context: BookingContext, page: ManagePage): Html {

@@ -36,6 +36,8 @@ export const ar: BookingTexts = {
   'unchangeable.title': 'لم يعد بالإمكان تغيير هذا الحجز',
   'unchangeable.text': 'أُلغي أو رُفض، أو انتهى موعده.',
   'unchangeable.past': 'انتهى موعد هذا الحجز، ولم يعد بالإمكان تغييره.',
+  'unchangeable.pending': 'هذا الحجز بانتظار التأكيد، ويمكن تغييره بعد تأكيده.',
+  'unchangeable.closed': 'لم يعد بالإمكان اختيار موعد آخر لأن صفحة الحجز مغلقة. ما زال بالإمكان إلغاء الحجز.',
   'page.help': 'المساعدة',
   'page.privacy': 'الخصوصية',
 }

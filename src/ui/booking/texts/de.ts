@@ -38,6 +38,9 @@ export const de: BookingTexts = {
   'unchangeable.title': 'Diese Buchung kann nicht mehr geändert werden',
   'unchangeable.text': 'Sie wurde abgesagt oder abgelehnt, oder sie liegt in der Vergangenheit.',
   'unchangeable.past': 'Diese Buchung liegt in der Vergangenheit und kann nicht mehr geändert werden.',
+  'unchangeable.pending': 'Diese Buchung wartet auf Bestätigung. Danach kann sie geändert werden.',
+  'unchangeable.closed':
+    'Ein anderer Termin kann nicht mehr gewählt werden, weil die Buchungsseite geschlossen ist. Eine Absage ist weiterhin möglich.',
   'page.help': 'Hilfe',
   'page.privacy': 'Datenschutz',
 }

@@ -36,6 +36,9 @@ export const en = {
   'unchangeable.title': 'This booking can no longer be changed',
   'unchangeable.text': 'It was cancelled or declined, or it is in the past.',
   'unchangeable.past': 'This booking is in the past, so it can no longer be changed.',
+  'unchangeable.pending': 'This booking is waiting for confirmation. It can be changed once it is confirmed.',
+  'unchangeable.closed':
+    'Another time can no longer be chosen, because the booking page is closed. The booking can still be cancelled.',
   'page.help': 'Get help',
   'page.privacy': 'Privacy policy',
 }

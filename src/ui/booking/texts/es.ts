@@ -38,6 +38,9 @@ export const es: BookingTexts = {
   'unchangeable.title': 'Esta reserva ya no se puede cambiar',
   'unchangeable.text': 'Se canceló o se rechazó, o ya ha pasado.',
   'unchangeable.past': 'Esta reserva ya ha pasado, por lo que ya no se puede cambiar.',
+  'unchangeable.pending': 'Esta reserva está pendiente de confirmación. Se podrá cambiar cuando esté confirmada.',
+  'unchangeable.closed':
+    'Ya no se puede elegir otro horario, porque la página de reservas está cerrada. La reserva todavía se puede cancelar.',
   'page.help': 'Ayuda',
   'page.privacy': 'Privacidad',
 }

@@ -38,6 +38,10 @@ export const fr: BookingTexts = {
   'unchangeable.title': 'Cette réservation ne peut plus être modifiée',
   'unchangeable.text': 'Elle a été annulée ou refusée, ou elle est passée.',
   'unchangeable.past': 'Cette réservation est passée et ne peut plus être modifiée.',
+  'unchangeable.pending':
+    'Cette réservation est en attente de confirmation. Elle pourra être modifiée une fois confirmée.',
+  'unchangeable.closed':
+    'Il n’est plus possible de choisir un autre horaire, car la page de réservation est fermée. La réservation peut encore être annulée.',
   'page.help': 'Aide',
   'page.privacy': 'Confidentialité',
 }

@@ -38,6 +38,9 @@ export const it: BookingTexts = {
   'unchangeable.title': 'Questa prenotazione non si può più modificare',
   'unchangeable.text': 'È stata annullata o rifiutata, o è passata.',
   'unchangeable.past': 'Questa prenotazione è passata e non si può più modificare.',
+  'unchangeable.pending': 'Questa prenotazione è in attesa di conferma. Si potrà modificare dopo la conferma.',
+  'unchangeable.closed':
+    'Non si può più scegliere un altro orario, perché la pagina di prenotazione è chiusa. La prenotazione si può ancora annullare.',
   'page.help': 'Aiuto',
   'page.privacy': 'Informativa sulla privacy',
 }

@@ -38,6 +38,8 @@ export const ja: BookingTexts = {
   'unchangeable.title': 'この予約は変更できません',
   'unchangeable.text': 'キャンセル済みか不成立、または終了しています。',
   'unchangeable.past': 'この予約は終了しているため、変更できません。',
+  'unchangeable.pending': 'この予約は確認待ちです。確定後に変更できます。',
+  'unchangeable.closed': '予約ページが終了しているため、別の時間は選べません。予約のキャンセルはできます。',
   'page.help': 'ヘルプ',
   'page.privacy': 'プライバシー',
 }

@@ -38,6 +38,9 @@ export const nl: BookingTexts = {
   'unchangeable.title': 'Deze boeking kan niet meer worden gewijzigd',
   'unchangeable.text': 'Hij is geannuleerd of afgewezen, of hij is voorbij.',
   'unchangeable.past': 'Deze boeking is voorbij en kan niet meer worden gewijzigd.',
+  'unchangeable.pending': 'Deze boeking wacht op bevestiging. Daarna kan hij worden gewijzigd.',
+  'unchangeable.closed':
+    'Er kan geen andere tijd meer worden gekozen, omdat de boekingspagina gesloten is. De boeking kan nog wel worden geannuleerd.',
   'page.help': 'Hulp',
   'page.privacy': 'Privacybeleid',
 }

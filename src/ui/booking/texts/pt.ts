@@ -37,6 +37,9 @@ export const pt: BookingTexts = {
   'unchangeable.title': 'Esta reserva não pode mais ser alterada',
   'unchangeable.text': 'Ela foi cancelada ou recusada, ou já passou.',
   'unchangeable.past': 'Esta reserva já passou e não pode mais ser alterada.',
+  'unchangeable.pending': 'Esta reserva aguarda confirmação. Ela poderá ser alterada depois de confirmada.',
+  'unchangeable.closed':
+    'Não é mais possível escolher outro horário, porque a página de reservas está fechada. A reserva ainda pode ser cancelada.',
   'page.help': 'Ajuda',
   'page.privacy': 'Privacidade',
 }
