@@ -91,8 +91,8 @@ noscript p{max-width:46ch;margin:20px 0 0;padding:12px 14px;border-radius:10px;b
 form+.button{margin-top:12px}
 .calendars{margin:20px 0 0}
 .calendars h2{margin:0;font-size:14px;font-weight:550}
-.calendars p{display:flex;flex-wrap:wrap;gap:8px;margin:10px 0 0}
-.calendars a{direction:ltr;padding:8px 13px;border:1px solid var(--edge);border-radius:10px;font-size:14px;font-weight:550;text-decoration:none}
+.calendars p{display:grid;grid-template-columns:1fr 1fr;gap:8px;margin:10px 0 0}
+.calendars a{direction:ltr;padding:8px 4px;text-align:center;border:1px solid var(--edge);border-radius:10px;font-size:14px;font-weight:550;text-decoration:none}
 .calendars a:hover{border-color:var(--ring);background:var(--tint)}
 .calendars+.button{margin-top:24px}
 .card>details{margin:18px 0 0;border-bottom:0}

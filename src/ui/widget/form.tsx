@@ -109,7 +109,7 @@ function Field(props: FieldProps) {
       <div class="field check">
         <Input {...props} />
         <label for={id}>
-          {field.label}
+          <bdi>{field.label}</bdi>
           {optional}
         </label>
         {message}
@@ -120,7 +120,7 @@ function Field(props: FieldProps) {
     return (
       <fieldset class="field" aria-describedby={error === undefined ? undefined : `${id}-error`}>
         <legend>
-          {field.label}
+          <bdi>{field.label}</bdi>
           {optional}
         </legend>
         <Choices {...props} />
@@ -131,7 +131,7 @@ function Field(props: FieldProps) {
   return (
     <div class="field">
       <label for={id}>
-        {field.label}
+        <bdi>{field.label}</bdi>
         {optional}
       </label>
       <Input {...props} />
@@ -228,7 +228,9 @@ function Choices({ field, id, value, error, onValue }: FieldProps) {
               onValue(event.currentTarget.checked ? [...rest, option.value] : rest)
             }}
           />
-          <label for={`${id}-${index}`}>{option.label}</label>
+          <label for={`${id}-${index}`}>
+            <bdi>{option.label}</bdi>
+          </label>
         </div>
       ))}
     </>

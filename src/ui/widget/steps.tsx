@@ -106,8 +106,14 @@ function Details({ experience, prefill, flow, submission, slot }: DetailsProps) 
   return (
     <>
       <Back flow={flow} />
-      <StepHeading>{form?.title || t('enterDetails')}</StepHeading>
-      {form?.description && <p class="lead">{form.description}</p>}
+      <StepHeading>
+        <bdi>{form?.title || t('enterDetails')}</bdi>
+      </StepHeading>
+      {form?.description && (
+        <p class="lead">
+          <bdi>{form.description}</bdi>
+        </p>
+      )}
       <When slot={slot} />
       {flow.holdEnded && <Notice tone="note" text={t('holdEnded')} />}
       <BookingForm
