@@ -15,7 +15,7 @@ export interface Identity {
 export function identity(t: Translate, { email, provider, host }: Identity): Html {
   return html`<div class="identity"><span class="tile">${providerMark(provider)}</span><div><p class="address">${email}</p>${
     host !== undefined &&
-    html`<p class="server">${t.html('imap.server', { host: html`<bdi>${host}</bdi>` })} ${editButton('server', html`${t('imap.edit')}`)}</p>`
+    html`<p class="server"><span>${t.html('imap.server', { host: html`<bdi>${host}</bdi>` })}</span> ${editButton('server', html`${t('imap.edit')}`)}</p>`
   }</div></div>`
 }
 

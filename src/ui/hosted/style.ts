@@ -86,8 +86,8 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .identity{display:flex;gap:12px;align-items:center;margin:22px 0 0;padding:12px 14px;border:1px solid var(--line);border-radius:12px}
 .identity>div{min-width:0}
 .identity p{margin:0;overflow-wrap:anywhere}
-.identity .server{font-size:13px;line-height:1.4;color:var(--soft)}
-.identity .link{padding:3px 0;margin-inline-start:6px}
+.identity .server{display:flex;flex-wrap:wrap;gap:0 8px;align-items:center;font-size:13px;line-height:1.4;color:var(--soft)}
+.identity .link{padding:3px 0}
 .identity+form{margin-top:20px}
 .initial{font-size:18px;font-weight:650;line-height:1}
 .button .initial{width:18px;font-size:15px}
@@ -145,7 +145,7 @@ ul.links a:hover>span>span{text-decoration:underline}
 ul.links small{display:block;font-size:13px;font-weight:400;color:var(--soft)}
 ul.links svg{flex:none;width:16px;height:16px;color:var(--soft)}
 footer{max-width:456px;width:100%;margin:0 auto;padding:0 28px 32px;display:flex;flex-wrap:wrap;gap:6px 18px;align-items:flex-start;justify-content:center;font-size:13px;line-height:1.5;color:var(--soft);text-align:center}
-footer p{margin:0;text-wrap:pretty}
+footer p{margin:0;text-wrap:balance}
 footer .links{display:flex;gap:6px 18px}
 footer svg{display:inline-block;width:14px;height:14px;margin:0 0 -2px;margin-inline-end:5px}
 @media (max-width:440px){main{padding:16px 12px 20px}.row{grid-template-columns:minmax(0,1fr) 84px}.row:has(.error){grid-template-columns:minmax(0,1fr)}.card{padding:24px 20px;border-radius:14px}.brand{margin-bottom:22px}}
