@@ -157,6 +157,6 @@ export function operationRenderer(document, link, errorLink) {
 }
 
 /** The path may break after each slash. */
-function breakable(path) {
+export function breakable(path) {
   return path.split(/(?<=\/)/).map((part) => html`${part}<wbr>`)
 }

@@ -10,7 +10,7 @@ import { guideGroups, SHORT_TITLES } from './guides.mjs'
 import { homeContent, overviewContent } from './home.mjs'
 import { html } from './html.mjs'
 import { renderMarkdown } from './markdown.mjs'
-import { operationRenderer, operationsOf } from './operations.mjs'
+import { breakable, operationRenderer, operationsOf } from './operations.mjs'
 import { searchIndex } from './search-index.mjs'
 
 const GUIDES = 'docs'
@@ -113,7 +113,7 @@ function tagPage(document, { name, description }, link, isStatic) {
   const parts = entries.map(({ id, operation }) => ({ id, text: operation.summary }))
   const list = entries.map(
     ({ id, method, path: address, operation }) =>
-      html`<li><span class="method ${method.toLowerCase()}">${method}</span> <a href="#${id}">${operation.summary}</a> <code>${address}</code></li>`,
+      html`<li><span class="method ${method.toLowerCase()}">${method}</span> <a href="#${id}">${operation.summary}</a> <code>${breakable(address)}</code></li>`,
   )
   return {
     path,
