@@ -8,6 +8,7 @@ import * as events from './0006-events.ts'
 import * as operations from './0007-operations.ts'
 import * as sessionFailureReason from './0008-session-failure-reason.ts'
 import * as activity from './0009-activity.ts'
+import * as sentCopyError from './0010-expand-sent-copy-error.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   operations,
   sessionFailureReason,
   activity,
+  sentCopyError,
 ]

@@ -4837,6 +4837,15 @@ export interface components {
                 reason: "rejected" | "auth_expired" | "unavailable" | "uncertain";
                 message: string;
             } | null;
+            /** @description Why the copy of the sent message could not be saved in Sent. */
+            copyError: {
+                message: string;
+                /**
+                 * Format: date-time
+                 * @description When the service tries again. Null: it has given up.
+                 */
+                nextAttemptAt: string | null;
+            } | null;
             attempts: number;
             /** Format: date-time */
             sendAt: string | null;

@@ -102,6 +102,7 @@ function printMessage(terminal: Terminal, message: OutboxMessage): void {
     Size: `${message.size} bytes`,
     Attempts: String(message.attempts),
     Error: message.error?.message ?? null,
+    'No copy in Sent': message.copyError?.message ?? null,
     'Send at': message.sendAt,
     'Next attempt': message.nextAttemptAt,
     'Sent at': message.sentAt,

@@ -82,6 +82,14 @@ const outboxError = Type.Object({
 })
 export type OutboxError = Static<typeof outboxError>
 
+const copyErrorSchema = Type.Object(
+  {
+    message: Type.String(),
+    nextAttemptAt: nullable(timestamp('When the service tries again. Null: it has given up.')),
+  },
+  { description: 'Why the copy of the sent message could not be saved in Sent.' },
+)
+
 export const outboxSchema = Type.Object(
   {
     id: Type.String(),
@@ -104,6 +112,7 @@ export const outboxSchema = Type.Object(
         'What delivery reports say, oldest first. A report may name addresses to which the message was forwarded.',
     }),
     error: nullable(outboxError),
+    copyError: nullable(copyErrorSchema),
     attempts: Type.Integer(),
     sendAt: nullable(timestamp()),
     nextAttemptAt: nullable(
@@ -153,6 +162,7 @@ export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] 
     refused: readRefused(row),
     bounced: bounced.map((recipient) => ({ ...recipient, bouncedAt: isoTime(recipient.bouncedAt) })),
     error: row.error === null ? null : (JSON.parse(row.error) as OutboxError),
+    copyError: copyErrorView(row),
     attempts: row.attempts,
     sendAt: isoTimeOrNull(row.sendAt),
     nextAttemptAt: isoTimeOrNull(waits ? row.dueAt : null),
@@ -160,6 +170,11 @@ export function outboxView(row: OutboxRow, bounced: readonly BouncedRecipient[] 
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   }
+}
+
+function copyErrorView({ copyError, remaining, dueAt }: OutboxRow): OutboxView['copyError'] {
+  if (copyError === null) return null
+  return { message: copyError, nextAttemptAt: isoTimeOrNull(remaining === 'copy' ? dueAt : null) }
 }
 
 /** Only `accept` writes it, so its shape is known. */

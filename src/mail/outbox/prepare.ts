@@ -98,6 +98,7 @@ export async function prepareMessage(
       sizeBytes: content.length,
       refused: '[]',
       error: null,
+      copyError: null,
       attempts: 0,
       checks: 0,
       sendAt: options.sendAt,

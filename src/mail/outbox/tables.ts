@@ -42,6 +42,8 @@ interface OutboxTable {
    * were refused for now. `resending`: the message may be sent to them from here on, so nobody sends it again. Null: nothing.
    */
   remaining: 'copy' | 'draft' | 'recipients' | 'resending' | null
+  /** Why the last attempt to save the copy in Sent failed; null without a problem. */
+  copyError: string | null
   /** How often Sent was searched, or the remaining work was tried. */
   checks: number
   sendAt: number | null

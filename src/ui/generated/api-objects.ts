@@ -1647,6 +1647,10 @@ export type OutboxMessage = {
     reason: "rejected" | "auth_expired" | "unavailable" | "uncertain"
     message: string
   } | null)
+  copyError: ({
+    message: string
+    nextAttemptAt: string | null
+  } | null)
   attempts: number
   sendAt: string | null
   nextAttemptAt: string | null

@@ -106,6 +106,7 @@ function waiting(id: string, accountId: string): OutboxRow {
     sizeBytes: CONTENT.length,
     refused: '[]',
     error: null,
+    copyError: null,
     attempts: 0,
     remaining: null,
     checks: 0,

@@ -1,4 +1,5 @@
 import type { Handle } from '../../../platform/db/index.ts'
+import { cleanText, truncateText } from '../../../platform/formats/text.ts'
 import { type MessageLocation, ProviderError, type SentCopies } from '../../../providers/contract/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { messageStore } from '../../messages/index.ts'
@@ -71,6 +72,11 @@ export async function saveCopies(
     const isOver = (result: Result) => isEnded(result, clock.now())
     const after: OutboxRow[] = []
     const over = results.filter(isOver).map(({ row }) => row)
+    for (const result of results) {
+      // While the rows are held: the next step may release them.
+      const copyError = 'error' in result ? truncateText(cleanText(result.error.message), MAX_REASON) : null
+      if (copyError !== result.row.copyError) await updateAllHeld(tx, [result.row], { copyError })
+    }
     for (const remaining of [null, 'draft', 'recipients'] as const) {
       const group = over.filter((row) => remainingAfterCopy(row) === remaining)
       after.push(...(await updateAllHeld(tx, group, next(remaining, clock.now()))))
@@ -89,6 +95,8 @@ export async function saveCopies(
   })
   return { done, isReached: failure === undefined }
 }
+
+const MAX_REASON = 500
 
 interface Counted extends Uncopied {
   count: number

@@ -131,6 +131,23 @@ function Detail({ id }: { id: string }) {
           {message.error.message}
         </Alert>
       )}
+      {message.copyError !== null && (
+        <Alert color="orange" title="The message was sent, but is not in Sent">
+          <Text size="sm" className="wrap">
+            {message.copyError.message.charAt(0).toUpperCase()}
+            {message.copyError.message.slice(1)}.
+          </Text>
+          <Text size="sm" mt={4}>
+            {message.copyError.nextAttemptAt === null ? (
+              'The service has given up.'
+            ) : (
+              <>
+                The service tries again <Time value={message.copyError.nextAttemptAt} />.
+              </>
+            )}
+          </Text>
+        </Alert>
+      )}
       {isDecided && (
         <Group gap="xs">
           <Button onClick={() => setAsked('retry')}>Send again</Button>
