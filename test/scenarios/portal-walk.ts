@@ -13,7 +13,7 @@ const text = (content: string | RegExp) => (page: Page) => page.getByText(conten
 
 /** Every page, as it is with the data of the stage. */
 export const PORTAL_PAGES: readonly PortalPage[] = [
-  { name: 'overview', path: () => '', heading: 'Overview', shows: text('1 account disconnected') },
+  { name: 'overview', path: () => '', heading: 'Overview', shows: text('1 account needs a sign-in') },
   { name: 'accounts', path: () => '/accounts', heading: 'Accounts', shows: text('grace@acme.example') },
   { name: 'connect', path: () => '/accounts?connect=1', heading: 'Accounts', shows: text('Create the link') },
   {

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, Modal, Notification, Paper, Tooltip } from '@mantine/core'
+import { Button, type CSSVariablesResolver, createTheme, Modal, Notification, Paper, Tooltip } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -17,6 +17,12 @@ export const theme = createTheme({
     // A dialog's header element would be a second banner beside that of the page.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },
+    // The text of small buttons has the size of the other small texts.
+    Button: Button.extend({
+      vars: (_theme, { size }) => ({
+        root: size === 'compact-sm' ? { '--button-fz': 'var(--mantine-font-size-xs)' } : {},
+      }),
+    }),
     Modal: Modal.extend({ defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
     Paper: Paper.extend({ defaultProps: { radius: 'md' } }),

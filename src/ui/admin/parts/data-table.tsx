@@ -116,67 +116,75 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   return (
     <WithAccountNames ids={accountId === undefined ? [] : items.flatMap((row) => accountId(row) ?? [])}>
-      {error !== null && <Problem title="The list is not up to date" error={error} onRetry={() => void refetch()} />}
-      <Paper
-        withBorder
-        className="table-frame"
-        data-loading={isPlaceholderData || undefined}
-        aria-busy={isPending || isPlaceholderData}
-      >
-        <Table
-          className="data-table"
-          verticalSpacing="sm"
-          horizontalSpacing="md"
-          highlightOnHover={href !== undefined || onOpen !== undefined}
+      {/* One element, because the page puts a larger gap between its children. */}
+      <div className="table-and-pages">
+        {error !== null && <Problem title="The list is not up to date" error={error} onRetry={() => void refetch()} />}
+        <Paper
+          withBorder
+          className="table-frame"
+          data-loading={isPlaceholderData || undefined}
+          aria-busy={isPending || isPlaceholderData}
         >
-          <caption>
-            <VisuallyHidden>{caption}</VisuallyHidden>
-          </caption>
-          <Table.Thead>
-            <Table.Tr>
-              {columns.map(({ header, isExtra, align, width }) => (
-                <Table.Th key={header} data-extra={isExtra || undefined} ta={align ?? 'left'} w={width}>
-                  {header}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody ref={body} onKeyDown={onKeyDown}>
-            {isPending
-              ? PLACEHOLDERS.map((key, index) => (
-                  <Table.Tr key={key}>
-                    {columns.map(({ header, isExtra }) => (
-                      <Table.Td key={header} data-extra={isExtra || undefined}>
-                        <Skeleton height={14} width={`${40 + ((index * 17 + header.length * 7) % 45)}%`} />
-                      </Table.Td>
-                    ))}
-                  </Table.Tr>
-                ))
-              : items.map((row) => (
-                  <Table.Tr
-                    key={rowKey(row)}
-                    className={href || onOpen ? 'row-open' : undefined}
-                    onClick={(event) => onRowClick(event, row)}
-                  >
-                    {columns.map(({ header, render, isExtra, align }, index) => (
-                      <Table.Td key={header} data-label={header} data-extra={isExtra || undefined} ta={align ?? 'left'}>
-                        {index === 0 ? opener(row, render(row)) : render(row)}
-                      </Table.Td>
-                    ))}
-                  </Table.Tr>
+          <Table
+            className="data-table"
+            verticalSpacing="sm"
+            horizontalSpacing="md"
+            highlightOnHover={href !== undefined || onOpen !== undefined}
+          >
+            <caption>
+              <VisuallyHidden>{caption}</VisuallyHidden>
+            </caption>
+            <Table.Thead>
+              <Table.Tr>
+                {columns.map(({ header, isExtra, align, width }) => (
+                  <Table.Th key={header} data-extra={isExtra || undefined} ta={align ?? 'left'} w={width}>
+                    {header}
+                  </Table.Th>
                 ))}
-          </Table.Tbody>
-        </Table>
-      </Paper>
-      {data !== undefined && (
-        <Pages
-          data={data.pagination}
-          shown={items.length}
-          limit={limit}
-          onPage={(next) => setUrl({ page: next === 1 ? null : String(next) }, { replace: false })}
-          {...(hasCursor && { onCursor: (next: string | null) => setUrl({ cursor: next }, { replace: false }) })}
-        />
-      )}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody ref={body} onKeyDown={onKeyDown}>
+              {isPending
+                ? PLACEHOLDERS.map((key, index) => (
+                    <Table.Tr key={key}>
+                      {columns.map(({ header, isExtra }) => (
+                        <Table.Td key={header} data-extra={isExtra || undefined}>
+                          <Skeleton height={14} width={`${40 + ((index * 17 + header.length * 7) % 45)}%`} />
+                        </Table.Td>
+                      ))}
+                    </Table.Tr>
+                  ))
+                : items.map((row) => (
+                    <Table.Tr
+                      key={rowKey(row)}
+                      className={href || onOpen ? 'row-open' : undefined}
+                      onClick={(event) => onRowClick(event, row)}
+                    >
+                      {columns.map(({ header, render, isExtra, align }, index) => (
+                        <Table.Td
+                          key={header}
+                          data-label={header}
+                          data-extra={isExtra || undefined}
+                          ta={align ?? 'left'}
+                        >
+                          {index === 0 ? opener(row, render(row)) : render(row)}
+                        </Table.Td>
+                      ))}
+                    </Table.Tr>
+                  ))}
+            </Table.Tbody>
+          </Table>
+        </Paper>
+        {data !== undefined && (
+          <Pages
+            data={data.pagination}
+            shown={items.length}
+            limit={limit}
+            onPage={(next) => setUrl({ page: next === 1 ? null : String(next) }, { replace: false })}
+            {...(hasCursor && { onCursor: (next: string | null) => setUrl({ cursor: next }, { replace: false }) })}
+          />
+        )}
+      </div>
     </WithAccountNames>
   )
 }
@@ -201,7 +209,7 @@ function Pages({
   const first = (page - 1) * limit + 1
   const all = `${number.format(total)}${totalCapped ? '+' : ''}`
   return (
-    <Group justify="space-between" mt="sm" px={4} className="pages">
+    <Group justify="space-between" px={4} className="pages">
       <Text size="sm" c="dimmed" role="status">
         {shown === 0
           ? `Nothing on page ${number.format(page)} of ${all}`
@@ -209,10 +217,10 @@ function Pages({
       </Text>
       {onCursor !== undefined && (hasNext || hasPrev) && (
         <Group gap="xs" component="nav" aria-label="Pages">
-          <Button variant="default" size="compact-md" disabled={!hasPrev} onClick={() => onCursor(null)}>
+          <Button variant="default" size="xs" disabled={!hasPrev} onClick={() => onCursor(null)}>
             Newest
           </Button>
-          <Button variant="default" size="compact-md" disabled={!hasNext} onClick={() => onCursor(nextCursor ?? null)}>
+          <Button variant="default" size="xs" disabled={!hasNext} onClick={() => onCursor(nextCursor ?? null)}>
             Older
           </Button>
         </Group>

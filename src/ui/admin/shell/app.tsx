@@ -142,7 +142,7 @@ function NotFound() {
             </Button>
           }
         >
-          The link may be from an older version of the portal. Press Ctrl+K to find a page.
+          The link may be from an older version of the portal. The search finds every page.
         </Empty>
       </Paper>
     </Page>

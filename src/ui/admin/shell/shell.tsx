@@ -66,8 +66,8 @@ export function Shell({ session, children }: { session: Session; children: React
         </Group>
       </AppShell.Header>
       <AppShell.Navbar className="shell-navbar" aria-label="Portal">
-        <AppShell.Section px="md" pt={14} pb={4} visibleFrom="sm">
-          <Group justify="space-between" wrap="nowrap">
+        <AppShell.Section px="md" pt={14} pb={12} visibleFrom="sm">
+          <Group justify="space-between" wrap="nowrap" gap={8}>
             <Brand />
             <button type="button" className="nav-search" onClick={openPalette}>
               <IconSearch size={16} />

@@ -70,8 +70,8 @@ export function SignIn() {
               Sign in
             </Button>
             <Text size="xs" c="dimmed" ta="center">
-              ADMIN_USERNAME and ADMIN_PASSWORD set them. Without, the name is admin and the password is in the file
-              admin-password of the data folder.
+              ADMIN_USERNAME and ADMIN_PASSWORD set them. Without them, the name is admin and the password is in the
+              file admin-password of the data folder.
             </Text>
           </Stack>
         </form>

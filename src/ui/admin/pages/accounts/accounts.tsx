@@ -42,7 +42,7 @@ function LastSync({ account: { status, lastSyncAt } }: { account: Account }) {
     'Not yet'
   ) : (
     <span>
-      Last <Time value={lastSyncAt} />
+      Last sync <Time value={lastSyncAt} />
     </span>
   )
 }

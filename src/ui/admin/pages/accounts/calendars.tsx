@@ -26,14 +26,16 @@ export function Calendars({ account }: { account: Account }) {
       render: ({ summary, backgroundColor, primary, unreadable, failure }) => (
         <Group gap={8} wrap="nowrap">
           <ColorSwatch color={backgroundColor ?? 'var(--portal-quiet)'} size={12} withShadow={false} />
-          <span className="wrap">{summary || '(no name)'}</span>
-          {primary && (
-            <Text span size="xs" c="dimmed">
-              main
-            </Text>
-          )}
-          {failure !== null && <Status tone="bad">not readable</Status>}
-          {unreadable.count > 0 && <Status tone="warn">{`${eventsText(unreadable.count)} not readable`}</Status>}
+          <Group gap="4px 8px">
+            <span className="wrap">{summary || '(no name)'}</span>
+            {primary && (
+              <Text span size="xs" c="dimmed" miw="max-content">
+                Main
+              </Text>
+            )}
+            {failure !== null && <Status tone="bad">Not readable</Status>}
+            {unreadable.count > 0 && <Status tone="warn">{`${eventsText(unreadable.count)} not readable`}</Status>}
+          </Group>
         </Group>
       ),
     },

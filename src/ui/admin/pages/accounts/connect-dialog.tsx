@@ -106,6 +106,7 @@ function LinkForm({
             <TextInput
               label="Address"
               description="Filled in on the page"
+              data-autofocus
               type="email"
               value={email}
               onChange={(event) => setEmail(event.currentTarget.value)}

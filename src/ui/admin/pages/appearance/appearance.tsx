@@ -98,7 +98,7 @@ function Editor({ stored }: { stored: Appearance }) {
           title="Brand"
           actions={
             isChanged && (
-              <Button variant="default" size="compact-md" onClick={() => setValues(current)}>
+              <Button variant="default" size="xs" onClick={() => setValues(current)}>
                 Reset
               </Button>
             )

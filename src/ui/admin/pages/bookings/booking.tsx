@@ -192,7 +192,7 @@ function attendeeText({ displayName, email }: Record<string, unknown>): string {
 
 function hostsText(participants: readonly unknown[]) {
   const ids = participants.filter((participant) => typeof participant === 'string')
-  if (participants.length === 0) return 'The experience itself'
+  if (participants.length === 0) return 'None'
   if (ids.length < participants.length) return JSON.stringify(participants)
   return (
     <>

@@ -4,6 +4,7 @@ import { curlCommand } from '../../../../platform/formats/curl.ts'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
 import type { Delivery } from '../../api/types.ts'
+import { useAccountNames } from '../../parts/account-names.tsx'
 import { CodeBlock, pretty } from '../../parts/code-block.tsx'
 import { Copyable, CopyButton } from '../../parts/copy.tsx'
 import { DeliveryStatus } from '../../parts/delivery.tsx'
@@ -24,6 +25,8 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
     invalidates: ['/webhooks', '/admin'],
     done: 'The delivery is sent again.',
   })
+  const accountId = delivery?.accountId ?? null
+  const names = useAccountNames(accountId === null ? [] : [accountId])
   if (delivery === undefined) {
     return (
       <Page title="Delivery" parent={PARENT}>
@@ -155,14 +158,14 @@ export default function DeliveryPage({ deliveryId }: { deliveryId: string }) {
                 href={`/webhooks/${encodeURIComponent(delivery.endpointId)}`}
                 className="inline-link"
               >
-                {delivery.endpointId}
+                {delivery.url}
               </Link>,
             ],
             [
               'Account',
               delivery.accountId === null ? null : (
                 <Link key="account" href={`/accounts/${delivery.accountId}`} className="inline-link">
-                  {delivery.accountId}
+                  {names[delivery.accountId] ?? delivery.accountId}
                 </Link>
               ),
             ],

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Modal, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
@@ -88,7 +88,7 @@ export function RecoverDialog({
               value={id}
               onChange={setId}
             />
-            <Group grow>
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <TextInput
                 type="datetime-local"
                 label="From"
@@ -103,7 +103,7 @@ export function RecoverDialog({
                 value={until}
                 onChange={(event) => setUntil(event.currentTarget.value)}
               />
-            </Group>
+            </SimpleGrid>
             <Text size="xs" c="dimmed">
               In your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
             </Text>

@@ -77,7 +77,7 @@ export default function Logs() {
       title="Sync logs"
       description="What the service did and what failed. Each replica keeps its newest 2,000 records."
       actions={
-        <>
+        <Group gap="lg">
           <Switch
             label="HTTP requests"
             checked={requests !== ''}
@@ -91,7 +91,7 @@ export default function Logs() {
               if (event.currentTarget.checked) setUrl({ page: null })
             }}
           />
-        </>
+        </Group>
       }
     >
       <Filters isFiltered={isFiltered} onClear={clear}>

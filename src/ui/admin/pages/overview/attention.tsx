@@ -67,7 +67,7 @@ function problems(states: States): Item[] {
   })
   add(accounts.authError, {
     tone: 'bad',
-    title: `${count(accounts.authError, 'account')} disconnected`,
+    title: `${count(accounts.authError, 'account needs', 'accounts need')} a sign-in`,
     text: 'The provider refuses the credentials. Send the owner a link to sign in again.',
     action: { href: '/accounts?status=auth_error', label: 'Show accounts' },
   })

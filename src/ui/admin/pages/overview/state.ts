@@ -56,7 +56,7 @@ function serviceState(health: Health): State {
 function syncState(states: States): State {
   const { total, connected, connecting, authError, error } = states.overview.accounts
   if (total === 0) return { tone: 'quiet', state: 'No mailbox' }
-  if (authError > 0) return { tone: 'bad', state: `${count(authError, 'account')} disconnected` }
+  if (authError > 0) return { tone: 'bad', state: `${count(authError, 'sign-in')} needed` }
   if (error > 0) return { tone: 'warn', state: `${count(error, 'mailbox fails', 'mailboxes fail')}` }
   if (isLate(states)) return { tone: 'warn', state: 'Late' }
   if (connecting > 0) return { tone: 'busy', state: `First sync of ${count(connecting, 'mailbox', 'mailboxes')}` }

@@ -68,7 +68,7 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units
           <Status tone={isConfigured ? 'good' : 'quiet'}>{isConfigured ? 'Ready' : 'Not set up'}</Status>
           <Button
             variant="default"
-            size="compact-md"
+            size="xs"
             aria-label={`Validate ${title}`}
             loading={check.isPending}
             onClick={() => check.mutate()}

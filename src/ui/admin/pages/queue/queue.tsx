@@ -116,7 +116,7 @@ export default function Queue() {
 
 function State({ account: { state, attempts, lastError } }: { account: QueuedAccount }) {
   return (
-    <>
+    <div className="status-and-reason">
       <Status tone={attempts > 0 ? 'warn' : state === 'idle' ? 'quiet' : 'busy'}>
         {attempts > 0 ? `Failed ${attempts} ${attempts === 1 ? 'time' : 'times'}` : STATES[state]}
       </Status>
@@ -125,7 +125,7 @@ function State({ account: { state, attempts, lastError } }: { account: QueuedAcc
           {lastError}
         </Text>
       )}
-    </>
+    </div>
   )
 }
 

@@ -99,7 +99,7 @@ function EndpointFields({
         />
       </Group>
       <div>
-        <Text size="sm" fw={500}>
+        <Text size="sm" fw={550}>
           Signature
         </Text>
         <Text size="xs" c="dimmed" mb={6}>
@@ -153,7 +153,7 @@ function Headers({
     onChange(Object.fromEntries(entries.map((existing, at) => (at === index ? entry : existing))))
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={550}>
         Headers
       </Text>
       <Text size="xs" c="dimmed">

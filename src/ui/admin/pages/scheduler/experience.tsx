@@ -1,7 +1,7 @@
 import './scheduler.css'
 import { Alert, Button, Group, Paper, Skeleton, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { api, apiUrl } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
@@ -80,6 +80,12 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
     window.addEventListener('beforeunload', warn)
     return () => window.removeEventListener('beforeunload', warn)
   }, [isDirty])
+  const tabs = useRef<HTMLDivElement>(null)
+  // On phones the list of tabs scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another element.
+  useEffect(() => {
+    tabs.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab])
   const part = { draft, set: (more: Partial<Draft>) => setChanges((previous) => ({ ...previous, ...more })) }
   return (
     <Page
@@ -121,7 +127,7 @@ function Editor({ path, experience }: { path: string; experience: Experience }) 
         onChange={(value) => setUrl({ tab: value === 'general' ? '' : value })}
         keepMounted={false}
       >
-        <Tabs.List mb="lg" className="tab-list">
+        <Tabs.List mb="lg" className="tab-list" ref={tabs}>
           {Object.entries(TABS).map(([name, label]) => (
             <Tabs.Tab key={name} value={name}>
               {label}

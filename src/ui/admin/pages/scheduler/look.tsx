@@ -15,7 +15,14 @@ import { Section } from '../../parts/section.tsx'
 import { asRecord, type PartProps } from './draft.ts'
 import { Host } from './host.tsx'
 
-const COLOURS = { accent: 'Accent', background: 'Background', text: 'Text', muted: 'Secondary text', border: 'Lines' }
+/** With the colours of the usual design, which `src/ui/widget/style/base.css` sets. */
+const COLOURS = {
+  accent: { label: 'Accent', light: '#4263eb', dark: '#4263eb' },
+  background: { label: 'Background', light: '#ffffff', dark: '#16191e' },
+  text: { label: 'Text', light: '#14171c', dark: '#eceef2' },
+  muted: { label: 'Secondary text', light: '#565f6d', dark: '#a2abb8' },
+  border: { label: 'Lines', light: '#e2e5ea', dark: '#282d35' },
+}
 const OTHERS = {
   radius: { label: 'Corner radius', placeholder: '10px' },
   font: { label: 'Font', placeholder: 'Georgia, serif' },
@@ -55,8 +62,14 @@ export function Look({ draft, set }: PartProps) {
         description="Empty fields keep the usual design. The accent is adjusted where text would be hard to read."
       >
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          {Object.entries(COLOURS).map(([name, label]) => (
-            <Colour key={name} label={label} value={theme[name]} onChange={(value) => setTheme(name, value)} />
+          {Object.entries(COLOURS).map(([name, { label, light }]) => (
+            <Colour
+              key={name}
+              label={label}
+              usual={light}
+              value={theme[name]}
+              onChange={(value) => setTheme(name, value)}
+            />
           ))}
           {Object.entries(OTHERS).map(([name, { label, placeholder }]) => (
             <TextInput
@@ -75,10 +88,11 @@ export function Look({ draft, set }: PartProps) {
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {Object.entries(COLOURS)
             .filter(([name]) => name !== 'accent')
-            .map(([name, label]) => (
+            .map(([name, { label, dark: usual }]) => (
               <Colour
                 key={name}
                 label={`${label}, dark`}
+                usual={usual}
                 value={dark[name]}
                 onChange={(value) => setDark(name, value)}
               />
@@ -107,11 +121,19 @@ export function Look({ draft, set }: PartProps) {
   )
 }
 
-function Colour({ label, value, onChange }: { label: string; value: unknown; onChange(value: string): void }) {
+interface ColourProps {
+  label: string
+  /** Shown while the field is empty. */
+  usual: string
+  value: unknown
+  onChange(value: string): void
+}
+
+function Colour({ label, usual, value, onChange }: ColourProps) {
   return (
     <ColorInput
       label={label}
-      placeholder="#4263eb"
+      placeholder={usual}
       popoverProps={{ withinPortal: true }}
       eyeDropperButtonProps={{ 'aria-label': `Pick the colour of ${label.toLowerCase()} from the screen` }}
       value={asText(value)}
@@ -132,7 +154,7 @@ function Copy({ copy, onChange }: { copy: Record<string, unknown>; onChange(copy
     )
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={550}>
         Other texts
       </Text>
       <Text size="xs" c="dimmed">

@@ -1,9 +1,9 @@
-import { Button, Group, SegmentedControl, Text } from '@mantine/core'
+import { Group, SegmentedControl, Text } from '@mantine/core'
 import { useState } from 'react'
 import { apiUrl } from '../../api/client.ts'
 import type { Experience } from '../../api/types.ts'
 import { Empty } from '../../parts/empty.tsx'
-import { IconExternalLink, IconEyeOff } from '../../parts/icons.tsx'
+import { IconEyeOff } from '../../parts/icons.tsx'
 import { Section } from '../../parts/section.tsx'
 
 /** The booking page itself, in a frame as sites embed it. It shows what is saved. */
@@ -18,18 +18,6 @@ export function Preview({ experience, isDirty }: { experience: Experience; isDir
         isDirty
           ? 'This is the saved state: save your changes to see them here.'
           : 'The booking page as it is. A booking made here is a real one.'
-      }
-      actions={
-        <Button
-          component="a"
-          href={apiUrl(`/book/${slug}`)}
-          target="_blank"
-          rel="noreferrer"
-          variant="default"
-          leftSection={<IconExternalLink size={16} />}
-        >
-          Open the page
-        </Button>
       }
     >
       {isActive ? (

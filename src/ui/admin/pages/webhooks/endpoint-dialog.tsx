@@ -140,6 +140,7 @@ export function EndpointDialog({ isOpen, onClose, endpoint, onSaved }: EndpointD
             variant="subtle"
             color="gray"
             w="fit-content"
+            ml="calc(-1 * var(--button-padding-x))"
             aria-expanded={isAdvanced}
             rightSection={<IconChevronDown size={16} />}
             onClick={() => setAdvanced(!isAdvanced)}

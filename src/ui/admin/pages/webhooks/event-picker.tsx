@@ -38,7 +38,7 @@ export function EventPicker({ value, onChange }: { value: readonly string[]; onC
                       onChange={() => setType(name, types, type)}
                       label={type}
                       description={
-                        <Text span inherit>
+                        <Text span size="xs">
                           {EVENT_TYPES[type]?.replaceAll('`', '')}
                         </Text>
                       }

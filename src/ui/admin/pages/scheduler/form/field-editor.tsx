@@ -173,7 +173,7 @@ function Options({ options, onChange }: { options: readonly Option[]; onChange(o
     onChange(options.map((option, at) => (at === index ? { ...option, ...changes } : option)))
   return (
     <Stack gap={6}>
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={550}>
         Options
       </Text>
       {options.map(({ value, label }, index) => (

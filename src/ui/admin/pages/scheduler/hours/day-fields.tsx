@@ -71,7 +71,14 @@ export function DayFields({ blocks, onChange }: { blocks: readonly Block[]; onCh
           </Group>
         </fieldset>
       ))}
-      <Button variant="subtle" color="gray" w="fit-content" disabled={blocks.length === 0} onClick={() => onChange([])}>
+      <Button
+        variant="subtle"
+        color="gray"
+        w="fit-content"
+        ml="calc(-1 * var(--button-padding-x))"
+        disabled={blocks.length === 0}
+        onClick={() => onChange([])}
+      >
         Close all days
       </Button>
     </Stack>

@@ -139,7 +139,7 @@ export function Hours({ draft, set }: PartProps) {
         </SimpleGrid>
         <Stack mt="lg" gap="md">
           <div>
-            <Text size="sm" fw={500} mb={6}>
+            <Text size="sm" fw={550} mb={6}>
               Which hosts take part
             </Text>
             <SegmentedControl
