@@ -52,7 +52,7 @@ input:-webkit-autofill{-webkit-text-fill-color:var(--ink);-webkit-box-shadow:0 0
 .error svg{flex:none;width:17px;height:17px;margin-top:1px}
 .row{display:grid;grid-template-columns:minmax(0,1fr) 104px;gap:0 12px}
 .secret{position:relative}
-.secret input{padding-right:104px}
+.secret input{padding-right:94px;text-overflow:ellipsis}
 .secret input::-ms-reveal{display:none}
 .reveal{position:absolute;right:5px;top:5px;height:34px;padding:0 10px;border:0;border-radius:7px;background:none;color:var(--accent-text);font:inherit;font-size:13px;font-weight:550;cursor:pointer}
 .reveal:hover{background:var(--tint)}

@@ -141,6 +141,6 @@ describe.each(Object.entries(PAGES))('the %s page', (_name, page) => {
 
   it('is laid out right to left, without physical sides for text', () => {
     expect(page).toContain('<html lang="ar" dir="rtl">')
-    expect(page).not.toMatch(/(?:margin|padding)-(?:left|right):(?!104px)|text-align:(?:left|right)|[;{]float:/)
+    expect(page).not.toMatch(/(?:margin|padding)-(?:left|right):(?!94px)|text-align:(?:left|right)|[;{]float:/)
   })
 })
