@@ -20,6 +20,7 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--page);color:var(--ink);
   font:400 15px/1.5 -apple-system,BlinkMacSystemFont,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","Liberation Sans",Arial,sans-serif;-webkit-font-smoothing:antialiased}
 main{width:100%;max-width:456px;margin:auto;padding:40px 16px 24px}
+:lang(ja){word-break:auto-phrase}
 .card{background:var(--card);border:1px solid var(--line);border-radius:16px;box-shadow:var(--shadow);padding:36px}
 .brand{display:flex;align-items:center;gap:10px;min-height:32px;margin:0 0 28px;font-weight:600;letter-spacing:-.005em;overflow-wrap:anywhere}
 .brand img{display:block;max-height:32px;max-width:180px}
