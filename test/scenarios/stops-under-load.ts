@@ -18,6 +18,8 @@ export interface StopScenario {
   mailboxes: number
   /** Between two messages, two requests to send, and two bookings. */
   paceMs: number
+  /** The checkout that a start runs, by its number; the first two start the replicas. Default: this one. */
+  folderOf?(start: number): string | undefined
 }
 
 export interface StopCounts {
@@ -46,7 +48,7 @@ const DAY_MS = 86_400_000
  */
 export async function runStopsUnderLoad(
   place: ServicePlace & { databaseUrl: string },
-  { stops, mailboxes, paceMs }: StopScenario,
+  { stops, mailboxes, paceMs, folderOf }: StopScenario,
 ): Promise<StopCounts> {
   const slowly = () => sleep(SLOW_MS)
   const [dovecot, application, smtp, callback] = await Promise.all([
@@ -58,8 +60,17 @@ export async function runStopsUnderLoad(
   smtp.behave({ message: () => slowly().then(() => undefined) })
   callback.always({ status: 200, body: '{}', delayMs: SLOW_MS })
   const users = userNames(mailboxes)
-  const start = (port?: number) =>
-    startServiceProcess({ ...place, env: { ...SHARED_KEYS, ...FIRST_SYNC }, ...(port !== undefined && { port }) })
+  let starts = 0
+  const start = (port?: number) => {
+    const folder = folderOf?.(starts)
+    starts += 1
+    return startServiceProcess({
+      ...place,
+      env: { ...SHARED_KEYS, ...FIRST_SYNC },
+      ...(port !== undefined && { port }),
+      ...(folder !== undefined && { folder }),
+    })
+  }
   const replicas: [ServiceProcess, ServiceProcess] = [await start(), await start()]
   const db = openDatabase({ dataDir: place.dataDir, databaseUrl: place.databaseUrl })
   const journal = await openOwnershipJournal(place.databaseUrl)

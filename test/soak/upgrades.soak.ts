@@ -4,31 +4,35 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase, emptyPlace, type Place } from '../kit/database/database.ts'
+import { describeEachDatabase, describePostgres, emptyPlace, type Place } from '../kit/database/database.ts'
 import { startServiceProcess } from '../kit/service/process.ts'
 import { expectEachAnnouncedOnce } from '../scenarios/announcements.ts'
 import { startApplication } from '../scenarios/application.ts'
 import { type Client, client } from '../scenarios/client.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe, userNames } from '../scenarios/mailboxes.ts'
+import { runStopsUnderLoad } from '../scenarios/stops-under-load.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+import { hasRedis, startRedis } from '../servers/redis.ts'
 
 const run = promisify(execFile)
 const BUILD_MS = 1_800_000
 const TEST_MS = 900_000
 const MESSAGES = 40
 
-const tag = await findLastTag()
+/** The version to upgrade from: `UPGRADE_FROM`, such as a tag or a commit, or the last tag. */
+const older = process.env.UPGRADE_FROM ?? (await findLastTag())
 
-if (tag === undefined) {
+if (older === undefined) {
   // There is nothing to upgrade from, and a database that no released version has filled would prove nothing.
   describeUpgrade('a second start of this version, because no version has a tag yet', async () => process.cwd())
 } else {
   let folder: string
   beforeAll(async () => {
-    folder = await builtVersion(tag)
+    folder = await builtVersion(older)
   }, BUILD_MS)
   afterAll(() => rm(folder, { recursive: true, force: true }))
-  describeUpgrade(`an upgrade from ${tag}`, async () => folder)
+  describeUpgrade(`an upgrade from ${older}`, async () => folder)
+  describeSideBySide(`replicas of ${older} and of this version`, () => folder)
 }
 
 function describeUpgrade(title: string, older: () => Promise<string>): void {
@@ -40,6 +44,34 @@ function describeUpgrade(title: string, older: () => Promise<string>): void {
           await upgrade(await emptyPlace(databases), await older(), dovecot)
         } finally {
           await dovecot.stop()
+        }
+      })
+    })
+  })
+}
+
+/** The version of each start: an upgrade in which an instance of the older version restarts, then the way back, and the upgrade again. */
+const ROLLING = ['older', 'older', 'newer', 'older', 'newer', 'newer', 'older', 'newer', 'newer'] as const
+
+function describeSideBySide(title: string, olderFolder: () => string): void {
+  describe.skipIf(!hasRedis || !dovecotAvailable())(title, () => {
+    describePostgres('side by side on PostgreSQL and Redis', (databases) => {
+      it('lose and repeat nothing under load, while they replace each other', { timeout: 3_600_000 }, async () => {
+        const redis = await startRedis()
+        try {
+          const { databaseUrl = '', dataDir } = await emptyPlace(databases)
+          const counts = await runStopsUnderLoad(
+            { databaseUrl, dataDir, redisUrl: redis.url },
+            {
+              stops: ROLLING.length - 2,
+              mailboxes: 20,
+              paceMs: 50,
+              folderOf: (start) => (ROLLING[start] === 'older' ? olderFolder() : undefined),
+            },
+          )
+          console.log(`${title}: ${JSON.stringify(counts)}`)
+        } finally {
+          await redis.close()
         }
       })
     })
@@ -68,7 +100,7 @@ async function upgrade(place: Place, folder: string, dovecot: Dovecot): Promise<
 
     await deliver(20, 30)
     service = await startServiceProcess({ ...place, port: service.port, env: { LOG_LEVEL: 'info' } })
-    if (tag === undefined) expect(service.output()).not.toContain('Migrated the database')
+    if (older === undefined) expect(service.output()).not.toContain('Migrated the database')
     await deliver(30, MESSAGES)
     await expectEachAnnouncedOnce(application, subjects, 120_000)
     const after = await shownBy(api, accounts)
@@ -106,11 +138,13 @@ async function findLastTag(): Promise<string | undefined> {
   return stdout.split('\n').find((name) => name !== '')
 }
 
-/** Builds the version of a tag, with the packages of its lockfile, in a clone of its own. */
+/** Builds a version, with the packages of its lockfile, in a clone of its own. */
 async function builtVersion(version: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-version-'))
-  await run('git', ['clone', '--quiet', '--shared', '--branch', version, process.cwd(), folder])
-  await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder })
+  const { stdout: commit } = await run('git', ['rev-parse', `${version}^{commit}`])
+  await run('git', ['clone', '--quiet', '--shared', '--no-checkout', process.cwd(), folder])
+  await run('git', ['checkout', '--quiet', '--detach', commit.trim()], { cwd: folder })
+  await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder })
   await run('npm', ['run', 'build'], { cwd: folder, maxBuffer: 2 ** 26 })
   return folder
 }
