@@ -47,6 +47,10 @@ const PACKAGES = [
     without: 'calendar files read by a third program',
   },
   { name: 'tzdata', file: '/usr/share/zoneinfo/tzdata.zi', without: 'time zones of the system' },
+  { name: 'unzip', file: '/usr/bin/unzip', without: 'the Helm chart' },
+  { name: 'systemd', file: '/usr/bin/systemd-analyze', without: 'the systemd unit' },
+  { name: 'mmdebstrap', file: '/usr/bin/mmdebstrap', without: 'the image (soak)' },
+  { name: 'crun', file: '/usr/bin/crun', without: 'the image (soak)' },
   { name: 'libidn12', file: '/usr/share/doc/libidn12', without: 'sending through Exim' },
   { name: 'libjemalloc2', file: '/usr/share/doc/libjemalloc2', without: 'memory after attacks (soak)' },
 ]
