@@ -4,7 +4,18 @@ import { readdirSync } from 'node:fs'
 const GROUPS = [
   {
     name: 'Build',
-    guides: ['connecting', 'messages', 'sending', 'calendars', 'webhooks', 'events', 'scheduler', 'embedding', 'mcp'],
+    guides: [
+      'connecting',
+      'messages',
+      'sending',
+      'calendars',
+      'webhooks',
+      'events',
+      'scheduler',
+      'embedding',
+      'sdk',
+      'mcp',
+    ],
   },
   { name: 'Move here', guides: ['comparison', 'from-nylas', 'from-emailengine'] },
   {
@@ -18,6 +29,7 @@ const GROUPS = [
 export const SHORT_TITLES = {
   embedding: 'Embedding the booking page',
   mcp: 'Language models (MCP)',
+  sdk: 'TypeScript SDK',
   specification: 'Specification',
   providers: 'Providers',
 }
