@@ -1,15 +1,6 @@
+import { type Body, Posthorn } from '@posthorn/sdk'
 import { demoCurl } from './curl.ts'
 import type { Scenario } from './scenario.ts'
-
-/** A flow that guests of the demo book. */
-interface Experience {
-  slug: string
-  bookingUrl: string
-}
-
-interface Slot {
-  start: string
-}
 
 const SLUG = 'demo-call'
 const BODY = {
@@ -22,16 +13,16 @@ const BODY = {
     maximumDaysAhead: 14,
   },
   bookingForm: { fields: [{ name: 'topic', label: 'What is it about?', type: 'text' }] },
-}
+} satisfies Body<'createExperience'>
 const TIMEOUT_MS = 20_000
 const DAY_MS = 24 * 60 * 60_000
 
 /** For `--booking`: offers times, and waits until a guest has booked one. */
 export async function runBooking(scenario: Scenario): Promise<void> {
-  const { story, api, service, application, visitor, ended } = scenario
+  const { story, posthorn, service, application, visitor, ended } = scenario
   const { bookingUrl } = await story.step(
     'offer',
-    () => api.post<Experience>('/scheduler/experiences', BODY),
+    () => posthorn.experiences.create(BODY),
     (experience) => ({
       lines: [`POST /scheduler/experiences → guests book at ${experience.bookingUrl}`],
       curl: demoCurl(service, 'POST', '/scheduler/experiences', BODY),
@@ -65,22 +56,14 @@ export async function bookAsGuest(bookingUrl: string, nowMs: number): Promise<vo
   const page = await fetch(bookingUrl, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   await page.body?.cancel()
   if (!page.ok) throw new Error(`The booking page returned ${page.status}.`)
-  const path = `${bookingUrl.slice(0, bookingUrl.lastIndexOf('/book/'))}/scheduler/experiences/${SLUG}`
-  const post = async <T>(url: string, body: object): Promise<T> => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`POST ${url} returned ${response.status}: ${text.slice(0, 500)}`)
-    return JSON.parse(text) as T
-  }
+  const posthorn = new Posthorn({
+    baseUrl: bookingUrl.slice(0, bookingUrl.lastIndexOf('/book/')),
+    timeoutMs: TIMEOUT_MS,
+  })
   const range = { start: new Date(nowMs + DAY_MS).toISOString(), end: new Date(nowMs + 2 * DAY_MS).toISOString() }
-  const { slots } = await post<{ slots: Slot[] }>(`${path}/availability`, { range, durationMinutes: 30 })
+  const { slots } = await posthorn.slots.list(SLUG, { range, durationMinutes: 30 })
   const [slot] = slots
   if (slot === undefined) throw new Error('The booking page has no slots.')
   const guest = { name: 'Grace Hopper', email: 'grace@example.com' }
-  await post(`${path}/bookings`, { slot, guest, responses: { topic: 'Compilers' } })
+  await posthorn.bookings.create(SLUG, { slot, guest, responses: { topic: 'Compilers' } })
 }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Posthorn } from '@posthorn/sdk'
 import { run, type SignalName } from '../app/lifecycle.ts'
 import { openBrowser } from '../cli/open-browser.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
-import { demoApi } from './api.ts'
 import { startDemoApplication } from './application/application.ts'
 import { startDemoMailServer } from './mail-server.ts'
 import { type DemoMailbox, imapMailbox } from './mailbox.ts'
@@ -24,6 +24,8 @@ export interface DemoOptions {
   /** The only port of the service to try. Default: 8080, or a free one while it is in use. */
   port: string | undefined
 }
+
+const TIMEOUT_MS = 15_000
 
 /**
  * Starts the service on a file store in a temporary folder, an in-memory mail server and an application with a page of its own, all
@@ -95,10 +97,10 @@ async function play(
         mailServers: new Map(mailbox.server && [[mailbox.user.replace(/^.*@/, ''), mailbox.server]]),
       })
       closers.push(() => service.stop())
-      const api = demoApi(service.url, service.key)
-      const application = await startDemoApplication({ api, service, mailbox, story: steps, now: systemClock.now })
+      const posthorn = new Posthorn({ baseUrl: service.url, apiKey: service.key, timeoutMs: TIMEOUT_MS })
+      const application = await startDemoApplication({ posthorn, service, mailbox, story: steps, now: systemClock.now })
       closers.push(() => application.close())
-      return { mailbox, service, api, application }
+      return { mailbox, service, posthorn, application }
     },
     ({ mailbox, service, application }) => ({
       lines: [

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DemoApi } from './api.ts'
+import type { Posthorn } from '@posthorn/sdk'
 import type { DemoApplication } from './application/application.ts'
 import { runBooking } from './booking.ts'
 import { demoCurl } from './curl.ts'
@@ -10,7 +10,7 @@ import type { Visitor } from './visitor.ts'
 
 export interface Scenario {
   story: Story
-  api: DemoApi
+  posthorn: Posthorn
   service: Pick<DemoService, 'url' | 'key'>
   mailbox: DemoMailbox
   application: DemoApplication
@@ -35,11 +35,11 @@ export async function runScenario(scenario: Scenario): Promise<string> {
   return accountId
 }
 
-function registerEndpoint({ story, api, service, application }: Scenario): Promise<void> {
+function registerEndpoint({ story, posthorn, service, application }: Scenario): Promise<void> {
   const body = { url: application.webhookUrl, eventTypes: ['*'] }
   return story.step(
     'endpoint',
-    async () => application.webhooks.trust((await api.post<{ secret: string }>('/webhooks/endpoints', body)).secret),
+    async () => application.webhooks.trust((await posthorn.endpoints.create(body)).secret ?? ''),
     () => ({
       lines: [
         `POST /webhooks/endpoints → events go to ${application.webhookUrl}`,
@@ -50,11 +50,11 @@ function registerEndpoint({ story, api, service, application }: Scenario): Promi
   )
 }
 
-function connectMailbox({ story, api, mailbox, application, visitor, ended }: Scenario): Promise<string> {
+function connectMailbox({ story, posthorn, mailbox, application, visitor, ended }: Scenario): Promise<string> {
   return story.step(
     'connect',
     async () => {
-      await registerRedirect(api, mailbox)
+      await registerRedirect(posthorn, mailbox)
       await visitor?.connect()
       return application.connecting.connected(ended)
     },
@@ -69,10 +69,10 @@ function connectMailbox({ story, api, mailbox, application, visitor, ended }: Sc
 }
 
 /** An operator does this once in the provider's console. */
-async function registerRedirect(api: DemoApi, { provider, allowRedirect }: DemoMailbox): Promise<void> {
+async function registerRedirect(posthorn: Posthorn, { provider, allowRedirect }: DemoMailbox): Promise<void> {
   if (provider === 'imap') return
-  const health = await api.get<{ data: { providers: { name: string; redirectUri?: string }[] } }>('/health/detailed')
-  const uri = health.data.providers.find(({ name }) => name === provider)?.redirectUri
+  const { data } = await posthorn.health.getDetailed()
+  const uri = data.providers.find(({ name }) => name === provider)?.redirectUri
   if (uri === undefined) throw new Error(`The service does not offer ${provider}.`)
   allowRedirect(uri)
 }

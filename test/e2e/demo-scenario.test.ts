@@ -1,5 +1,5 @@
+import { Posthorn } from '@posthorn/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { demoApi } from '../../src/demo/api.ts'
 import { startDemoApplication } from '../../src/demo/application/application.ts'
 import type { DemoMailServer } from '../../src/demo/mail-server.ts'
 import { imapMailbox } from '../../src/demo/mailbox.ts'
@@ -42,10 +42,10 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       const env = { PUBLIC_URL: `http://127.0.0.1:${port}`, ADMIN_PASSWORD: password }
       const service = await startServiceProcess({ ...(await databases.place()), port, env })
       onTestFinished(async () => void (await service.stop()))
-      const api = demoApi(service.url, service.key)
+      const posthorn = new Posthorn({ baseUrl: service.url, apiKey: service.key })
       const steps = story({ start: '', endpoint: '', connect: '', list: '', receive: '' })
       const application = await startDemoApplication({
-        api,
+        posthorn,
         mailbox,
         story: steps,
         now: systemClock.now,
@@ -54,14 +54,14 @@ describe.skipIf(!dovecotAvailable())('on a real mail server', () => {
       onTestFinished(() => application.close())
       const accountId = await runScenario({
         story: steps,
-        api,
+        posthorn,
         service,
         mailbox,
         application,
         visitor: visitor(application.url, mailbox.signIn),
         ended: new AbortController().signal,
       })
-      expect(await api.get(`/accounts/${accountId}`)).toMatchObject({
+      expect(await posthorn.accounts.get(accountId)).toMatchObject({
         email: USER,
         provider: 'imap',
         status: 'connected',

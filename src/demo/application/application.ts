@@ -1,4 +1,4 @@
-import type { DemoApi } from '../api.ts'
+import type { Posthorn } from '@posthorn/sdk'
 import { demoCurl } from '../curl.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 import { nextMessage } from '../messages.ts'
@@ -31,7 +31,7 @@ export interface DemoApplication {
 }
 
 export interface ApplicationDeps {
-  api: DemoApi
+  posthorn: Posthorn
   service: Pick<DemoService, 'url' | 'key' | 'password'>
   mailbox: DemoMailbox
   story: Story
@@ -40,9 +40,9 @@ export interface ApplicationDeps {
 }
 
 export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoApplication> {
-  const { api, service, mailbox, story, now } = deps
+  const { posthorn, service, mailbox, story, now } = deps
   const webhooks = receivedWebhooks()
-  const messages = inbox(api, () => server.changed())
+  const messages = inbox(posthorn, () => server.changed())
   let accountId: string | null = null
   let notice: string | null = null
   let bookingUrl: string | null = null
@@ -81,11 +81,11 @@ export async function startDemoApplication(deps: ApplicationDeps): Promise<DemoA
       sentAtMs = now()
       await mailbox.deliver(message)
       // Without push the service polls these providers every 30 s; the demo requests a sync instead of waiting.
-      if (mailbox.provider !== 'imap') await api.post(`/accounts/${accountId}/sync`, {})
+      if (mailbox.provider !== 'imap') await posthorn.accounts.sync(accountId)
     },
   })
   const redirectUri = `${server.url}/connected`
-  const connection = connecting(api, mailbox, redirectUri)
+  const connection = connecting(posthorn, mailbox, redirectUri)
   const body = { email: mailbox.user, redirectUri }
   story.showCurl('connect', demoCurl(service, 'POST', '/auth/sessions', body))
   story.onChange(() => server.changed())

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { Posthorn } from '@posthorn/sdk'
 import { untilAborted } from '../../platform/concurrency/abort.ts'
-import type { DemoApi } from '../api.ts'
 import type { DemoMailbox } from '../mailbox.ts'
 
 export interface Connecting {
@@ -13,7 +13,7 @@ export interface Connecting {
 }
 
 /** Connects mailboxes through the hosted pages of the service, as any application does. */
-export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: string): Connecting {
+export function connecting(posthorn: Posthorn, mailbox: DemoMailbox, redirectUri: string): Connecting {
   /** The state of each link that has not come back, and its session. */
   const open = new Map<string, string>()
   let accept: (accountId: string) => void = () => {}
@@ -23,10 +23,7 @@ export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: stri
 
   return {
     async begin() {
-      const { code, authUrl } = await api.post<{ code: string; authUrl: string }>('/auth/sessions', {
-        email: mailbox.user,
-        redirectUri,
-      })
+      const { code, authUrl } = await posthorn.sessions.create({ email: mailbox.user, redirectUri })
       const state = randomBytes(16).toString('base64url')
       open.set(state, code)
       return `${authUrl}&state=${state}`
@@ -38,7 +35,7 @@ export function connecting(api: DemoApi, mailbox: DemoMailbox, redirectUri: stri
       if (code === undefined) throw new Error('The state is not one of this application. Connect again.')
       open.delete(state)
       // The query could be forged; the service knows the result.
-      const { accountId } = await api.get<{ accountId: string | null }>(`/auth/sessions/${code}`)
+      const { accountId } = await posthorn.sessions.get(code)
       if (accountId !== null) accept(accountId)
       return accountId
     },

@@ -1,23 +1,8 @@
-import type { DemoApi } from '../api.ts'
-
-/** The fields of a message that the application shows. */
-export interface InboxMessage {
-  id: string
-  subject: string
-  from: { name: string; email: string } | null
-  snippet: string
-  receivedAt: string
-  unread: boolean
-}
-
-interface MessageList {
-  messages: InboxMessage[]
-  pagination: { total: number }
-}
+import type { Message, Posthorn } from '@posthorn/sdk'
 
 /** The messages of the connected account, newest first, as of the last `load`. */
 export interface Inbox {
-  readonly messages: readonly InboxMessage[]
+  readonly messages: readonly Message[]
   readonly total: number
   load(accountId: string): Promise<void>
   /** Loads again soon. Calls during a load cause one more. */
@@ -27,22 +12,25 @@ export interface Inbox {
 const SHOWN = 20
 
 /** `onChange` is called after each load. */
-export function inbox(api: DemoApi, onChange: () => void): Inbox {
-  let list: MessageList = { messages: [], pagination: { total: 0 } }
+export function inbox(posthorn: Posthorn, onChange: () => void): Inbox {
+  let messages: readonly Message[] = []
+  let total = 0
   let running = false
   let again = false
 
   async function load(accountId: string): Promise<void> {
-    list = await api.get<MessageList>(`/accounts/${accountId}/messages?limit=${SHOWN}`)
+    const page = await posthorn.messages.list(accountId, { limit: SHOWN })
+    messages = page.items
+    total = page.pagination.total
     onChange()
   }
 
   return {
     get messages() {
-      return list.messages
+      return messages
     },
     get total() {
-      return list.pagination.total
+      return total
     },
     load,
     refresh(accountId) {
