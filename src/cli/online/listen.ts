@@ -1,15 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { ApiError, type Event, Posthorn } from '@posthorn/sdk'
 import { generateSigningSecret, webhookHeaders } from '../../platform/crypto/signature.ts'
 import { describeError } from '../../platform/errors/describe-error.ts'
 import { findSecret, writeSecret } from '../../platform/secrets/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
-import type { Event } from '../../ui/generated/api-objects.ts'
 import { type Command, UsageError } from '../command.ts'
 import { untilSignal } from '../until-signal.ts'
-import { eventSource } from './event-source.ts'
 import { runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 const TIMEOUT_MS = 30_000
@@ -49,17 +48,23 @@ export const listenCommand: Command = {
     const doing =
       forward === undefined ? `Showing events of ${service.url}` : `Forwarding events of ${service.url} to ${forward}`
     await untilSignal(async (signal) => {
+      const posthorn = new Posthorn({ baseUrl: service.url, apiKey: service.key })
       const options = {
-        service,
-        query: { ...(type !== undefined && { type }), ...(accountId !== undefined && { accountId }) },
+        signal,
         onOpen: () => say(`${doing}. Press Ctrl-C to stop.`),
-        onDisconnect: (reason: string) => terminal.error(`Cannot reach ${service.url} (${reason}). Retrying.`),
+        onInterruption: ({ message }: Error) => terminal.error(`${message} Retrying.`),
       }
-      for await (const { data } of eventSource(options, signal)) {
-        const event: Event = JSON.parse(data)
-        if (isJson) terminal.out(data)
+      const show = async (event: Event) => {
+        if (isJson) terminal.out(JSON.stringify(event))
         if (forward !== undefined) await forwardEvent(event, forward, secret, say, signal)
         else if (!isJson) say(`${formatEvent(event)}${event.accountId ? ` [${event.accountId}]` : ''}`)
+      }
+      try {
+        for await (const event of posthorn.events.stream({ type, accountId }, options)) await show(event)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!(error instanceof ApiError)) throw error
+        throw new Error(`The service responded ${error.status}: ${error.message}`)
       }
     })
   },

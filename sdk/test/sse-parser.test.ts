@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { SseParser } from './event-source.ts'
+import { SseParser } from '../src/http/sse-parser.ts'
 
 const TEXT =
   'retry: 1000\nid: 7\n\n: still here\n\nid: 8\nevent: message.received\ndata: {"a":"x: y\u2028z"}\n\ndata: one\ndata: two\n\ndata: unfinished'
 
 const EVENTS = [
-  { id: '7', event: 'message', data: '' },
-  { id: undefined, event: 'message', data: '' },
-  { id: '8', event: 'message.received', data: '{"a":"x: y\u2028z"}' },
-  { id: undefined, event: 'message', data: 'one\ntwo' },
+  { id: '7', data: '' },
+  { id: undefined, data: '' },
+  { id: '8', data: '{"a":"x: y\u2028z"}' },
+  { id: undefined, data: 'one\ntwo' },
 ]
 
 describe('the parser of server-sent events', () => {
