@@ -15,9 +15,8 @@ export interface Deadline {
 export function startDeadline(timeoutMs: number, caller: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
   const signal = caller === undefined ? controller.signal : AbortSignal.any([caller, controller.signal])
-  const expire = (afterMs: number) =>
-    setTimeout(() => controller.abort(new TimeoutError(`The service sent nothing for ${afterMs} ms.`)), afterMs)
-  const timer = expire(timeoutMs)
+  const expire = (afterMs: number, says: string) => setTimeout(() => controller.abort(new TimeoutError(says)), afterMs)
+  const timer = expire(timeoutMs, `The service did not respond completely within ${timeoutMs} ms.`)
 
   return {
     signal,
@@ -31,7 +30,7 @@ export function startDeadline(timeoutMs: number, caller: AbortSignal | undefined
       return new ReadableStream<Uint8Array>(
         {
           async pull(target) {
-            const idle = expire(idleMs)
+            const idle = expire(idleMs, `The service sent nothing for ${idleMs} ms.`)
             try {
               const { done, value } = await reader.read()
               if (done) target.close()
