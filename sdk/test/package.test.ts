@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import service from '../../package.json' with { type: 'json' }
+import sdk from '../package.json' with { type: 'json' }
 import { describeReadme, installSdk } from './installed-sdk.ts'
 
 const run = promisify(execFile)
@@ -27,6 +29,10 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }))
 
 describe('the installed package', () => {
+  it('has the version of the service', () => {
+    expect(sdk.version).toBe(service.version)
+  })
+
   it('has no dependencies, and contains what it exports, its licence and its README', async () => {
     expect(await readdir(join(project, 'node_modules'))).toEqual(['.package-lock.json', '@posthorn'])
     const folder = join(project, 'node_modules/@posthorn/sdk')
