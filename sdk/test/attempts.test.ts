@@ -90,6 +90,30 @@ it('understands a Retry-After that is a date, and an error that does not come fr
   expect(Math.abs((error as ServerError).retryAfterMs ?? 0) - 3_600_000).toBeLessThan(60_000)
 })
 
+it('sends a stream once, because it cannot be read again', async () => {
+  const { server, posthorn } = await scripted(refusal(503, 'unavailable', { 'retry-after': '0' }))
+  const message = { to: ['ada@acme.example'], subject: 'Scan', body: '' }
+  const files = { scan: { content: new Blob(['scan']).stream() } }
+  await expect(posthorn.messages.send('acc_1', message, { files })).rejects.toThrow(ServerError)
+  expect(server.requests).toHaveLength(1)
+  expect(server.requests[0]?.body).toContain('scan')
+})
+
+it('continues a stream of events after the last one that the caller has taken', async () => {
+  const stream = (body: string) => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body })
+  const { server, posthorn } = await scripted(
+    stream('id: 6\n\nid: 7\ndata: {"position":7}\n\nid: 8\ndata: {"position":8}\n\n'),
+    refusal(503, 'unavailable'),
+    stream('id: 9\ndata: {"position":9}\n\n'),
+  )
+  const positions: number[] = []
+  for await (const { position } of posthorn.events.stream({}, { lastEventId: '5' })) {
+    if (positions.push(position) === 3) break
+  }
+  expect(positions).toEqual([7, 8, 9])
+  expect(server.requests.map(({ headers }) => headers['last-event-id'])).toEqual(['5', '8', '8'])
+})
+
 it('ends an attempt that takes longer than timeoutMs, and makes another one', async () => {
   const { server, posthorn } = await scripted('hang', 'stall')
   await expect(posthorn.accounts.get('acc_1', { timeoutMs: 50, maxRetries: 1 })).rejects.toThrow(TimeoutError)
