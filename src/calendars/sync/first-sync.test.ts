@@ -13,8 +13,8 @@ import { syncCalendars } from './account.ts'
 
 const EVENTS = 2600
 const PER_STEP = 100
-/** Steps, before and after the cursor was stored. */
-const INTERRUPTED_AFTER = [12, 23, 2]
+/** After how many steps the runs are interrupted, before and after the cursor was stored. */
+const RUNS = [{ interruptedAfter: [] }, { interruptedAfter: [12, 23, 2] }]
 const today = new Date().toISOString().slice(0, 10)
 
 /** Every tenth is a series of thirty days; the next step brings an exception for it, which moves its second day. */
@@ -53,77 +53,81 @@ const buildException = (n: number): RemoteEvent => ({
 })
 
 describeEachDatabase('a first sync of a calendar', (open) => {
-  it('stores every instance once, however often it is interrupted', async () => {
-    const db = await open()
-    const { link, bus } = testAccounts(db)
-    const { id: accountId } = await link()
-    const clock = systemClock
-    const ids = idGenerator(clock)
-    const random = randomNumbers()
+  it.each(RUNS)(
+    'stores every instance once, interrupted after $interruptedAfter steps',
+    async ({ interruptedAfter }) => {
+      const db = await open()
+      const { link, bus } = testAccounts(db)
+      const { id: accountId } = await link()
+      const clock = systemClock
+      const ids = idGenerator(clock)
+      const random = randomNumbers()
 
-    /** Goes on after the cursor, and fails after a few steps. */
-    let interruptions = 0
-    const remote: CalendarAccount = {
-      listCalendars: async () => [
-        {
-          calendarId: 'work',
-          summary: 'Work',
-          description: '',
-          timeZone: 'UTC',
-          primary: true,
-          selected: true,
-          backgroundColor: null,
-          foregroundColor: null,
-          role: 'owner',
-        },
-      ],
-      async *syncEvents({ cursor }): AsyncGenerator<EventStep> {
-        const steps = (INTERRUPTED_AFTER[interruptions] ?? EVENTS) + Math.floor(random() * 3)
-        for (let at = Number(cursor ?? 0), step = 0; at < EVENTS + PER_STEP; at += PER_STEP, step += 1) {
-          if (step === steps) {
-            interruptions += 1
-            throw new Error('interrupted')
+      /** Goes on after the cursor, and fails after a few steps. */
+      let interruptions = 0
+      const remote: CalendarAccount = {
+        listCalendars: async () => [
+          {
+            calendarId: 'work',
+            summary: 'Work',
+            description: '',
+            timeZone: 'UTC',
+            primary: true,
+            selected: true,
+            backgroundColor: null,
+            foregroundColor: null,
+            role: 'owner',
+          },
+        ],
+        async *syncEvents({ cursor }): AsyncGenerator<EventStep> {
+          const steps = (interruptedAfter[interruptions] ?? EVENTS) + Math.floor(random() * 3)
+          for (let at = Number(cursor ?? 0), step = 0; at < EVENTS + PER_STEP; at += PER_STEP, step += 1) {
+            if (step === steps) {
+              interruptions += 1
+              throw new Error('interrupted')
+            }
+            const numbers = Array.from({ length: PER_STEP }, (_, index) => at + index)
+            // First: the instances of these series may just be inserted.
+            const found = [
+              ...numbers.flatMap((n) => (n >= PER_STEP && n % 10 === 0 ? buildException(n - PER_STEP) : [])),
+              ...numbers.filter((n) => n < EVENTS).map(buildEvent),
+            ]
+            yield { found, entered: [], complete: [], removed: [], cursor: `${at + PER_STEP}` }
           }
-          const numbers = Array.from({ length: PER_STEP }, (_, index) => at + index)
-          const found = [
-            ...numbers.filter((n) => n < EVENTS).map(buildEvent),
-            ...numbers.flatMap((n) => (n >= PER_STEP && n % 10 === 0 ? buildException(n - PER_STEP) : [])),
-          ]
-          yield { found, entered: [], complete: [], removed: [], cursor: `${at + PER_STEP}` }
-        }
-      },
-      readRange: async () => [],
-    }
-    const deps = {
-      db,
-      clock,
-      ids,
-      events: recorder({ catalogue, clock, ids, bus }),
-      fence: async () => {},
-      windowMonths: [1, 12] as const,
-    }
-    const { signal } = new AbortController()
-    const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'gmail', remote, signal }, ALL)
-    for (let attempt = 0; attempt < 3; attempt += 1) await expect(sync()).rejects.toThrow('interrupted')
-    await sync()
+        },
+        readRange: async () => [],
+      }
+      const deps = {
+        db,
+        clock,
+        ids,
+        events: recorder({ catalogue, clock, ids, bus }),
+        fence: async () => {},
+        windowMonths: [1, 12] as const,
+      }
+      const { signal } = new AbortController()
+      const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'gmail', remote, signal }, ALL)
+      for (const _ of interruptedAfter) await expect(sync()).rejects.toThrow('interrupted')
+      await sync()
 
-    const [calendar] = await calendarStore(db.read).all(accountId)
-    expect(calendar?.cursor).toBe(`${EVENTS + PER_STEP}`)
-    const stored = await db.read
-      .selectFrom('calendarInstances as i')
-      .innerJoin('calendarEvents as e', 'e.id', 'i.eventId')
-      .select(['e.providerId', 'i.startMs'])
-      .execute()
-    const found = stored.map(({ providerId, startMs }) => `${providerId} ${new Date(startMs).toISOString()}`).sort()
-    const series = (n: number) =>
-      Array.from({ length: 30 }, (_, day) =>
-        day === 1
-          ? `event-${n}-moved ${secondDay}T12:00:00.000Z`
-          : `event-${n} ${new Date(Date.parse(`${today}T09:00:00Z`) + day * 86_400_000).toISOString()}`,
-      )
-    const expected = Array.from({ length: EVENTS }, (_, n) =>
-      n % 10 === 0 ? series(n) : [`event-${n} ${today}T09:00:00.000Z`],
-    ).flat()
-    expect(found).toEqual(expected.sort())
-  })
+      const [calendar] = await calendarStore(db.read).all(accountId)
+      expect(calendar?.cursor).toBe(`${EVENTS + PER_STEP}`)
+      const stored = await db.read
+        .selectFrom('calendarInstances as i')
+        .innerJoin('calendarEvents as e', 'e.id', 'i.eventId')
+        .select(['e.providerId', 'i.startMs'])
+        .execute()
+      const found = stored.map(({ providerId, startMs }) => `${providerId} ${new Date(startMs).toISOString()}`).sort()
+      const series = (n: number) =>
+        Array.from({ length: 30 }, (_, day) =>
+          day === 1
+            ? `event-${n}-moved ${secondDay}T12:00:00.000Z`
+            : `event-${n} ${new Date(Date.parse(`${today}T09:00:00Z`) + day * 86_400_000).toISOString()}`,
+        )
+      const expected = Array.from({ length: EVENTS }, (_, n) =>
+        n % 10 === 0 ? series(n) : [`event-${n} ${today}T09:00:00.000Z`],
+      ).flat()
+      expect(found).toEqual(expected.sort())
+    },
+  )
 })
