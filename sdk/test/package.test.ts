@@ -1,15 +1,22 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import service from '../../package.json' with { type: 'json' }
+import { eventually } from '../../test/kit/eventually.ts'
+import { dovecotAvailable } from '../../test/servers/dovecot.ts'
+import { fetchNode, type OtherNode } from '../../test/servers/other-node.ts'
 import sdk from '../package.json' with { type: 'json' }
-import { describeReadme, installSdk } from './installed-sdk.ts'
+import { type Stage, startStage } from './stage.ts'
 
 const run = promisify(execFile)
+const NPM_MS = 300_000
+/** The oldest that package.json allows, and the newest of the later ones. */
+const VERSIONS = ['20.19.0', '22', '24']
 const SETTINGS = {
   target: 'es2023',
   lib: ['es2023'],
@@ -22,9 +29,24 @@ const SETTINGS = {
   noEmit: true,
 }
 
+/** The code of the README as one module, with its imports. */
+async function readmeCode(): Promise<string> {
+  const text = await readFile('sdk/README.md', 'utf8')
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
+}
+
+/** The project of a user, who has installed what `npm publish` would upload. */
 let project: string
 beforeAll(async () => {
-  project = await installSdk()
+  project = await mkdtemp(join(tmpdir(), 'posthorn-sdk-package-'))
+  const { stdout } = await run('npm', ['pack', '--silent', '--workspace', 'sdk', '--pack-destination', project], {
+    timeout: NPM_MS,
+  })
+  await writeFile(join(project, 'package.json'), '{ "name": "app", "private": true, "type": "module" }')
+  const archive = stdout.trim().split('\n').at(-1) ?? ''
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: project, timeout: NPM_MS })
+  await copyFile('sdk/test/types/usage.ts', join(project, 'usage.ts'))
+  await writeFile(join(project, 'readme.ts'), await readmeCode())
 })
 afterAll(() => rm(project, { recursive: true, force: true }))
 
@@ -70,9 +92,33 @@ async function bundledBytes(contents: string): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? '').length
 }
 
-// On other versions: `npm run test:soak -- test/soak/sdk.soak.ts`.
-describeReadme(
-  () => project,
-  [process.versions.node],
-  async () => ({ program: process.execPath, version: process.version, close: async () => {} }),
-)
+describe.skipIf(!dovecotAvailable())('the code of the README', () => {
+  let stage: Stage
+  let nodes: OtherNode[] = []
+  beforeAll(async () => {
+    nodes = await Promise.all(VERSIONS.map((version) => fetchNode(version)))
+    stage = await startStage(['first', 'second'])
+    const code = (await readmeCode()).replace('http://localhost:8080', stage.service.url)
+    const { code: script } = await transform(code, { loader: 'ts' })
+    await writeFile(join(project, 'readme.mjs'), script)
+    await writeFile(join(project, 'contract.pdf'), '%PDF-1.4')
+  })
+  afterAll(async () => {
+    await stage?.close()
+    await Promise.all(nodes.map((node) => node.close()))
+  })
+
+  it.each(VERSIONS.map((version, index) => [version, index] as const))('runs on Node %s', async (version, index) => {
+    const node = nodes[index]
+    expect(`${node?.version}.`).toMatch(new RegExp(`^v${version.replaceAll('.', '\\.')}\\.`))
+    const env = { SERVICE_API_KEY: stage.service.key }
+    const { stdout, stderr } = await run(node?.program ?? '', ['readme.mjs'], { cwd: project, env })
+    expect(stderr).toBe('')
+    const printed = ['second', 'first', 'no such message', 'invoice.pdf 8']
+    expect(stdout.split('\n')).toEqual(expect.arrayContaining(printed))
+  })
+
+  it('has sent one message for one idempotency key, and a file each time', async () => {
+    await eventually(() => expect(stage.smtp.messages).toHaveLength(1 + VERSIONS.length))
+  })
+})

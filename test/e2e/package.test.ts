@@ -1,19 +1,46 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { describePackage, type InstalledPackage, installPackage, NPM_MS } from '../scenarios/installed-package.ts'
+import { type ServiceProcess, startServiceProcess } from '../kit/service/process.ts'
+import { fetchNode, type OtherNode } from '../servers/other-node.ts'
 
 const run = promisify(execFile)
+const NPM_MS = 300_000
+const DEMO_MS = 300_000
 const INSTALLED_MB = 40
+/** The oldest that package.json allows, and the newest of the later ones. */
+const VERSIONS = ['20.19.0', '22', '24']
+const INSTALL = ['install', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--silent']
 
-let installed: InstalledPackage
+/** A folder of a user, who has installed the package that `npm publish` would upload. */
+let folder: string
+let archive: string
+let nodes: OtherNode[] = []
+
 beforeAll(async () => {
-  installed = await installPackage()
+  folder = await mkdtemp(join(tmpdir(), 'posthorn-package-'))
+  // dist is built; `prepack` would build it again.
+  const packing = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]
+  const installed = run('npm', packing, { timeout: NPM_MS }).then(async ({ stdout }) => {
+    archive = join(folder, stdout.trim())
+    await mkdir(join(folder, 'app'))
+    await writeFile(join(folder, 'app', 'package.json'), '{ "name": "app", "private": true }')
+    await run('npm', [...INSTALL, archive], { cwd: join(folder, 'app'), timeout: NPM_MS })
+  })
+  nodes = await Promise.all(VERSIONS.map((version) => fetchNode(version)))
+  await installed
 })
-afterAll(() => installed?.remove())
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const packageFolder = () => join(folder, 'app', 'node_modules', 'posthorn')
 
 describe('the installed package', () => {
   it('is built before it is packed, and is published with its provenance', () => {
@@ -23,12 +50,12 @@ describe('the installed package', () => {
   })
 
   it(`takes at most ${INSTALLED_MB} MB with everything that it needs`, async () => {
-    const { stdout } = await run('du', ['-sk', '--apparent-size', join(installed.folder, 'app', 'node_modules')])
+    const { stdout } = await run('du', ['-sk', '--apparent-size', join(folder, 'app', 'node_modules')])
     expect(Number.parseInt(stdout, 10) / 1000).toBeLessThan(INSTALLED_MB)
   })
 
   it('has what the service serves and the licences of what is bundled, and nothing of development', async () => {
-    const files = await readdir(installed.packageFolder, { recursive: true })
+    const files = await readdir(packageFolder(), { recursive: true })
     const needed = [
       'README.md',
       'LICENSE',
@@ -42,26 +69,72 @@ describe('the installed package', () => {
     expect(files.filter((name) => /\.map$|\.ts$|bench|emulator|^(src|test|scripts|node_modules)\b/.test(name))).toEqual(
       [],
     )
-    expect(await readFile(join(installed.packageFolder, 'dist/LICENSES.txt'), 'utf8')).toMatch(/^fastify \S+ \(MIT\)$/m)
+    expect(await readFile(join(packageFolder(), 'dist/LICENSES.txt'), 'utf8')).toMatch(/^fastify \S+ \(MIT\)$/m)
   })
 
   it('names no folder of the machine that built it', async () => {
-    const grep = run('grep', ['-rlF', `${process.cwd()}/`, installed.packageFolder])
+    const grep = run('grep', ['-rlF', `${process.cwd()}/`, packageFolder()])
     await expect(grep).rejects.toMatchObject({ code: 1, stdout: '' })
   })
 
   it('runs with npx in an empty folder', async () => {
-    const empty = await mkdtemp(join(installed.folder, 'empty-'))
-    const args = ['--yes', '--prefer-offline', `--package=${installed.archive}`, 'posthorn', '--version']
+    const empty = await mkdtemp(join(folder, 'empty-'))
+    const args = ['--yes', '--prefer-offline', `--package=${archive}`, 'posthorn', '--version']
     const { stdout } = await run('npx', args, { cwd: empty, timeout: NPM_MS })
     expect(stdout).toBe(`${manifest.version}\n`)
     expect(await readdir(empty)).toEqual([])
   })
 })
 
-// On other versions: `npm run test:soak -- test/soak/package.soak.ts`.
-describePackage(
-  'on the Node of the tests',
-  () => installed,
-  () => process.execPath,
-)
+describe.each(VERSIONS.map((version, index) => [version, index] as const))('on Node %s', (version, index) => {
+  let service: ServiceProcess
+  const node = () => {
+    const found = nodes[index]
+    if (found === undefined) throw new Error(`Node ${version} was not fetched.`)
+    return found
+  }
+  const program = () => join(packageFolder(), manifest.bin.posthorn)
+
+  beforeAll(async () => {
+    const empty = await mkdtemp(join(folder, 'start-'))
+    service = await startServiceProcess({
+      node: node().program,
+      program: [program(), 'start'],
+      folder: empty,
+      dataDir: join(empty, 'data'),
+      env: { ADMIN_PASSWORD: 'a password of the test' },
+    })
+  })
+  afterAll(() => service?.kill())
+
+  it('is that version', () => {
+    expect(`${node().version}.`).toMatch(new RegExp(`^v${version.replaceAll('.', '\\.')}\\.`))
+  })
+
+  it('serves the API, the portal, the documentation and the widget', async () => {
+    const get = async (path: string) => {
+      const headers = { authorization: `Bearer ${service.key}` }
+      const response = await fetch(`${service.url}${path}`, { headers, signal: AbortSignal.timeout(60_000) })
+      return [response.status, await response.text()]
+    }
+    expect(await get('/health/detailed')).toEqual([200, expect.stringContaining(`"version":"${manifest.version}"`)])
+    expect(await get('/accounts')).toEqual([200, expect.stringContaining('"accounts":[]')])
+    expect(await get('/admin')).toEqual([200, expect.stringContaining('<title>')])
+    expect(await get('/docs')).toEqual([200, expect.stringContaining('</html>')])
+    expect(await get('/embed/v1/posthorn-scheduler.js')).toEqual([200, expect.stringContaining('customElements')])
+  })
+
+  it('stops with code 0 on SIGTERM', async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('plays the demo in an empty folder', async () => {
+    const empty = await mkdtemp(join(folder, 'demo-'))
+    const env = { PATH: `${dirname(node().program)}:${process.env.PATH}`, TMPDIR: empty }
+    const command = join(folder, 'app', 'node_modules', '.bin', 'posthorn')
+    const { stdout, stderr } = await run(command, ['demo', '--once'], { cwd: empty, env, timeout: DEMO_MS })
+    expect(stdout).toContain('Done: the application connected a mailbox')
+    expect(stderr).toBe('')
+    expect(await readdir(empty)).toEqual([])
+  })
+})
