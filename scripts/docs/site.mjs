@@ -201,10 +201,10 @@ async function repositoryUrl() {
   return url?.replace(/^git\+/, '').replace(/(\.git|\/)$/, '')
 }
 
-/** Relative to the document, so that it is right at every PUBLIC_URL. */
+/** Its server is relative to the document, so that it is right at every PUBLIC_URL. Without spaces it has half the size. */
 async function servedDocument(isStatic) {
   const text = await readFile(DOCUMENT, 'utf8')
-  return isStatic ? text : `${JSON.stringify({ ...JSON.parse(text), servers: [{ url: '.' }] }, null, 2)}\n`
+  return isStatic ? text : `${JSON.stringify({ ...JSON.parse(text), servers: [{ url: '.' }] })}\n`
 }
 
 /** The style sheet and the script of every page, and the search, which is loaded when somebody searches. */
