@@ -78,20 +78,13 @@ async function readChanges(
   const { providerId: calendarId, timeZone } = calendar
   const again = await eventsToReadAgain(deps.db.read, calendar, deps.clock.now())
   const request = { calendarId, timeZone, cursor: calendar.cursor, window, again, signal }
-  try {
-    for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
-      signal.throwIfAborted()
-      hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
-      if (later !== undefined && namesInserting(step, later)) await later.inserted()
-      calendar = await storeStep(deps, owned, { calendar, window, readAfter, later }, step)
-      if (later !== undefined && later.events >= EVENTS_PER_CURSOR) await storeLater(later)
-    }
-    if (later !== undefined) await storeLater(later)
-    await later?.inserted()
-  } finally {
-    // No transaction outlives the run. The error that ends it is thrown, not one of these.
-    await later?.inserted().catch(() => {})
+  for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
+    signal.throwIfAborted()
+    hasChanged ||= step.found.length + step.entered.length + step.removed.length > 0
+    calendar = await storeStep(deps, owned, { calendar, window, readAfter, later }, step)
+    if (later !== undefined && later.events >= EVENTS_PER_CURSOR) await storeLater(later)
   }
+  if (later !== undefined) await storeLater(later)
   if (calendar.isComparing === 1) {
     await removeEvents(deps, owned, calendar, calendar.round)
     hasChanged = true
@@ -103,26 +96,10 @@ async function readChanges(
   const listed = { listedFrom: window.from, listedTo: window.to }
   if (isDue) await save(deps, owned, calendar, { isComparing: 0, syncedAt: nowMs, ...listed })
 
-  /** While the next steps are stored: the database would wait for them, and they for the database. */
-  function storeLater(buffer: InstanceBuffer): Promise<void> {
-    const { cursor } = calendar
-    return buffer.flushBehind(async () => {
-      await flush(deps, owned, buffer, readAfter)
-      await save(deps, owned, calendar, { cursor })
-    })
+  async function storeLater(buffer: InstanceBuffer): Promise<void> {
+    await flush(deps, owned, buffer, readAfter)
+    await save(deps, owned, calendar, { cursor: calendar.cursor })
   }
-}
-
-/** Whether the step changes events whose instances are being inserted. */
-function namesInserting(
-  { found, entered, complete, removed, unreadable = [] }: EventStep,
-  later: InstanceBuffer,
-): boolean {
-  const events = [...found, ...entered, ...unreadable.flatMap(({ placeholder }) => placeholder ?? [])]
-  return (
-    events.some(({ eventId, recurringEventId }) => later.isInserting(recurringEventId ?? eventId)) ||
-    [...complete, ...removed].some((providerId) => later.isInserting(providerId))
-  )
 }
 
 interface StepPlace {

@@ -87,7 +87,7 @@ describeEachDatabase('a first sync of a calendar', (open) => {
               throw new Error('interrupted')
             }
             const numbers = Array.from({ length: PER_STEP }, (_, index) => at + index)
-            // First: the instances of these series may just be inserted.
+            // First, so that a series changes at once after its instances were inserted.
             const found = [
               ...numbers.flatMap((n) => (n >= PER_STEP && n % 10 === 0 ? buildException(n - PER_STEP) : [])),
               ...numbers.filter((n) => n < EVENTS).map(buildEvent),

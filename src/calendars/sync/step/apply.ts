@@ -8,7 +8,7 @@ import { eventView, type Span } from '../../api.ts'
 import { changeEvent } from '../../events.ts'
 import { buildPlacement } from '../../instance-rows.ts'
 import { eventSpan } from '../../instances/times.ts'
-import { type EventRow, isIndexable, type Placement, placeEvent } from '../../store.ts'
+import { isIndexable, type Placement, placeEvent } from '../../store.ts'
 import { saveUnreadable } from '../../unreadable.ts'
 import { removeEvent, removeOtherExceptions } from './remove.ts'
 import { adoptIds, saveEvent } from './save.ts'
@@ -90,21 +90,21 @@ async function placeInstances(state: StepState, providerId: string): Promise<voi
   const exceptions = await findExceptions(state, providerId)
   if (row !== undefined) {
     const { instances, ...columns } = buildPlacement(row, exceptions, calendar, window)
-    if (!added.has(row.id)) await place(state, row, { ...columns, instances })
+    if (!added.has(row.id)) await place(state, row.id, { ...columns, instances })
     else {
       added.set(row.id, { ...row, ...columns })
       if (later === undefined) addedInstances.push(...instances)
-      else later.set(row, instances)
+      else later.set(row.id, instances)
     }
   }
   for (const exception of exceptions) {
-    await place(state, exception, buildPlacement(exception, [], calendar, window))
+    await place(state, exception.id, buildPlacement(exception, [], calendar, window))
   }
 }
 
-async function place({ tx, later }: StepState, row: EventRow, placement: Placement): Promise<void> {
-  await placeEvent(tx, row.id, later === undefined ? placement : { ...placement, instances: [] })
-  later?.set(row, placement.instances)
+async function place({ tx, later }: StepState, id: string, placement: Placement): Promise<void> {
+  await placeEvent(tx, id, later === undefined ? placement : { ...placement, instances: [] })
+  later?.set(id, placement.instances)
 }
 
 function buildEvent({ calendar, provider }: StepContext, { type, row, content }: Change) {

@@ -1,4 +1,4 @@
-import type { EventRow, InstanceRow } from '../../store.ts'
+import type { InstanceRow } from '../../store.ts'
 
 const MAX_ROWS = 30_000
 /** Fewer would write the pages of the index over the events more often: it has another order. More would delay other writers. */
@@ -11,9 +11,6 @@ const ROWS_PER_TRANSACTION = 5000
 export class InstanceBuffer {
   readonly #byEvent = new Map<string, readonly InstanceRow[]>()
   #rows = 0
-  /** The provider ids of its events and of their series. */
-  #providerIds = new Set<string>()
-  #inserting: { providerIds: ReadonlySet<string>; done: Promise<void> } | undefined
 
   /** Events whose instances it holds. */
   get events(): number {
@@ -25,15 +22,10 @@ export class InstanceBuffer {
   }
 
   /** Replaces the instances of the event. */
-  set(
-    { id, providerId, masterProviderId }: Pick<EventRow, 'id' | 'providerId' | 'masterProviderId'>,
-    instances: readonly InstanceRow[],
-  ): void {
-    this.delete(id)
-    this.#byEvent.set(id, instances)
+  set(eventId: string, instances: readonly InstanceRow[]): void {
+    this.delete(eventId)
+    this.#byEvent.set(eventId, instances)
     this.#rows += instances.length
-    this.#providerIds.add(providerId)
-    if (masterProviderId !== null) this.#providerIds.add(masterProviderId)
   }
 
   delete(eventId: string): void {
@@ -46,32 +38,8 @@ export class InstanceBuffer {
     const rows = [...this.#byEvent.values()].flat().sort((a, b) => a.startMs - b.startMs)
     this.#byEvent.clear()
     this.#rows = 0
-    this.#providerIds = new Set()
     for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
       await insert(rows.slice(start, start + ROWS_PER_TRANSACTION))
     }
-  }
-  /**
-   * Runs `flush`, which empties the buffer, after the one before. Returns before it ends, so that further events are stored meanwhile;
-   * `inserted` throws its error.
-   */
-  async flushBehind(flush: () => Promise<void>): Promise<void> {
-    await this.inserted()
-    const providerIds = this.#providerIds
-    const done = flush()
-    done.catch(() => {})
-    this.#inserting = { providerIds, done }
-  }
-
-  /** Waits until nothing is being inserted. */
-  async inserted(): Promise<void> {
-    const done = this.#inserting?.done
-    this.#inserting = undefined
-    await done
-  }
-
-  /** Whether instances of this event or of its series are being inserted: it must not change before they are. */
-  isInserting(providerId: string): boolean {
-    return this.#inserting?.providerIds.has(providerId) ?? false
   }
 }
