@@ -98,6 +98,9 @@ export function client(args: CommandArguments): Client {
 /** The service has nothing of this name. */
 export class NotFound extends Error {}
 
+/** The key lacks a scope. */
+export class Forbidden extends Error {}
+
 function toRefusal({ status, headers }: Response, json: object): Refusal {
   const { code, details } = errorOf(json)
   return {
@@ -123,7 +126,7 @@ function failure(status: number, json: object): Error {
   if (status === 400) return new UsageError(message)
   if (status === 401)
     return new Error(`${message}\nPass it with --key, or run the command where the service has its settings.`)
-  if (status === 403) return new Error(`${message}\nPass another key with --key. SERVICE_API_KEY has every scope.`)
+  if (status === 403) return new Forbidden(`${message}\nPass another key with --key. SERVICE_API_KEY has every scope.`)
   return status === 404 ? new NotFound(message) : new Error(message)
 }
 

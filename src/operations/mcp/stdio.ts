@@ -26,6 +26,7 @@ export async function serveMcpOnStdio(options: StdioOptions): Promise<void> {
   const sendRequest = requestsOverHttp(url, apiKey)
   const isReadOnly = options.isReadOnly || !(await mayWrite(sendRequest, url))
   const { mcpServer, serveStdio } = await import('./protocol.ts')
+  // Rejects when the signal aborts or stdin breaks: both end the server.
   const ended = once(process.stdin, 'close', { signal }).catch(() => {})
   const handle = serveStdio(() => mcpServer({ ...options, isReadOnly, sendRequest }), {
     onerror: (error) => options.log.warn(`MCP: ${describeError(error)}`, { operation: 'mcp.stdio' }),

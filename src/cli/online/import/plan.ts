@@ -1,5 +1,5 @@
 import type { Account, List, Setting } from '../../../ui/generated/api-objects.ts'
-import type { Client } from '../client.ts'
+import { type Client, Forbidden } from '../client.ts'
 import type { Fields } from './fields.ts'
 import { type ForeignAccount, invalid, needsConsent, type ReadAccount } from './foreign-account.ts'
 import type { FoundRecord } from './read-records.ts'
@@ -31,7 +31,10 @@ export async function readServiceState(api: Client): Promise<ServiceState> {
     if (cursor === undefined) break
   }
   // Only a key with the scope admin may read them. Without them, the provider itself refuses a foreign token.
-  const listed = await api.get<{ settings: Setting[] }>('/settings').catch(() => undefined)
+  const listed = await api.get<{ settings: Setting[] }>('/settings').catch((error: unknown) => {
+    if (error instanceof Forbidden) return undefined
+    throw error
+  })
   const find = (variable: string) => listed?.settings.find((setting) => setting.variable === variable)?.value ?? null
   return {
     accounts,
