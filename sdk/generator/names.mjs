@@ -29,6 +29,17 @@ export const RESOURCES = {
       sync: 'syncAccount',
     },
   },
+  connections: {
+    about: 'Credentials with which your application opens all mailboxes of an organisation.',
+    methods: {
+      list: 'listConnections',
+      create: 'createConnection',
+      get: 'getConnection',
+      update: 'updateConnection',
+      delete: 'deleteConnection',
+      listUsers: 'listConnectionUsers',
+    },
+  },
   messages: {
     about: 'The messages of an account.',
     methods: {

@@ -17,6 +17,9 @@ export const accountSchema = Type.Object(
       { expiresAt: nullable(timestamp()), scopes: Type.Array(Type.String()), hasRefreshToken: Type.Boolean() },
       { description: 'Describes the OAuth tokens. The tokens themselves are never returned.' },
     ),
+    connectionId: nullable(
+      Type.String({ description: 'The connection whose tokens open the mailbox. Null: the account has its own.' }),
+    ),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },
@@ -78,7 +81,7 @@ const customUserId = Type.Optional(
 
 const text = (description: string) => Type.String({ minLength: 1, description })
 
-/** The two kinds of body. The provider of an IMAP account may be omitted, so it is no discriminator in OpenAPI's sense. */
+/** The kinds of body. The provider of an IMAP account may be omitted, so it is no discriminator in OpenAPI's sense. */
 const documentedBody = {
   oneOf: [
     Type.Object(
@@ -102,6 +105,15 @@ const documentedBody = {
       },
       { title: 'NewOAuthAccount' },
     ),
+    Type.Object(
+      {
+        connectionId: text('The connection that opens the mailbox.'),
+        email: text('The address of the mailbox.'),
+        provider: Type.Optional(Type.Enum(['microsoft'], { description: 'Default: the provider of the connection.' })),
+        customUserId,
+      },
+      { title: 'NewConnectionAccount' },
+    ),
   ],
 }
 
@@ -110,6 +122,7 @@ export const createBody = Type.Object(
     provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'])),
     customUserId,
     refreshToken: optionalText('For gmail and microsoft.'),
+    connectionId: optionalText('For a mailbox that a connection opens.'),
     ...imapFieldSchemas,
   },
   documentedAs(documentedBody),

@@ -1,15 +1,17 @@
 /**
  * Connected mailboxes. identity/ stores accounts and their status, connecting/ checks what a user enters, tokens/ refreshes and
- * revokes OAuth tokens, mailbox/ opens an account's mailbox for requests and numbers its changes. cluster/ (which instance runs
+ * revokes OAuth tokens, connections/ has the credentials and tokens that open all mailboxes of an organisation, mailbox/ opens an account's mailbox for requests and numbers its changes. cluster/ (which instance runs
  * an account) and auth/ (the hosted pages) are modules of their own.
  */
 import './tables.ts'
+import './connections/tables.ts'
 
 export { imapSignIn } from './connecting/imap-check.ts'
 export type { ImapField, ImapFields } from './connecting/imap-connection.ts'
 export { checkMailbox } from './connecting/mailbox-check.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
+export { openConnections } from './connections/open.ts'
 export { accountsFeature } from './feature.ts'
 export {
   ACCOUNTS_TOPIC,
@@ -40,4 +42,4 @@ export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
 export type { RefreshOutcome } from './tokens/refresh.ts'
 export { requireScopes } from './tokens/required-scopes.ts'
-export { deletedAccountTokens, revoker } from './tokens/revocation.ts'
+export { revocations } from './tokens/revocation.ts'

@@ -5,15 +5,17 @@ import { describeEachDatabase } from '../../test/kit/database/database.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { expectForgeriesRefused } from '../../test/kit/http/cursors.ts'
 import { testServer } from '../../test/kit/http/server.ts'
+import { microsoftAt } from '../../test/servers/microsoft-mailbox.ts'
 import { errorResponse, type OAuthServer, startOAuthServer } from '../../test/servers/oauth-server.ts'
 import { idempotency } from '../operations/idempotency/index.ts'
 import { generateKeyRing, parseKeyRing, sealer } from '../platform/crypto/seal.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { App } from '../platform/http/index.ts'
+import { idGenerator } from '../platform/ids.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../providers/contract/index.ts'
-import { accountRoutes, SYNC_TOPIC, VerificationLimit } from './index.ts'
+import { accountRoutes, openConnections, SYNC_TOPIC, VerificationLimit } from './index.ts'
 import type { AccountRoutesDeps } from './routes.ts'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -61,6 +63,15 @@ describeEachDatabase('the accounts API', (open) => {
       login,
       further: { smtp: further('smtpPassword'), caldav: further('caldavPassword') },
       verifications: new VerificationLimit(),
+      connections: openConnections({
+        db,
+        clock: systemClock,
+        ids: idGenerator(systemClock),
+        sealer: sealer(parseKeyRing(generateKeyRing())),
+        log: silentLog,
+        tenants: { microsoft: microsoftAt('http://127.0.0.1:9').tenant },
+        accounts: () => fixture.accounts,
+      }),
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
@@ -85,6 +96,7 @@ describeEachDatabase('the accounts API', (open) => {
       customUserId: 'user-1',
       lastSyncAt: null,
       tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
+      connectionId: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     })

@@ -10,7 +10,10 @@ import { type FurtherServers, verifyFurtherServers } from './connecting/further-
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
+import { verifiedTenantAccount } from './connecting/tenant-account.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
+import type { OpenConnections } from './connections/open.ts'
+import { connectionRoutes } from './connections/routes.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './identity/account.ts'
 
 export interface AccountRoutesDeps {
@@ -25,13 +28,15 @@ export interface AccountRoutesDeps {
   /** Checks the servers that come with an IMAP mailbox. */
   further: FurtherServers
   verifications: VerificationLimit
+  connections: OpenConnections
 }
 
 const READ = { access: 'key:read' } as const
 const WRITE = { access: 'key:write' } as const
 
 export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
-  const { accounts, db, idempotency } = deps
+  const { accounts, connections, db, idempotency } = deps
+  connectionRoutes(app, { ...connections, db, connections: connections.service, idempotency })
   const resolveId = async (idOrAlias: string) => (await accounts.resolve(db.read, idOrAlias)).id
   const schema = (operationId: string, summary: string, description?: string) => ({
     tags: ['Accounts'],
@@ -68,9 +73,9 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
         tags: ['Accounts'],
         operationId: 'createAccount',
         errors: [502, 504],
-        summary: 'Connect a mailbox with its credentials or an OAuth refresh token',
+        summary: 'Connect a mailbox with its credentials, an OAuth refresh token or a connection',
         description:
-          'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.',
+          'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.',
         body: createBody,
         response: { 200: accountSchema },
       },
@@ -184,10 +189,17 @@ async function verifiedLink(
     login: findLogin,
     further,
     verifications,
-  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'further' | 'verifications'>,
+    connections,
+    db,
+  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'further' | 'verifications' | 'connections' | 'db'>,
 ): Promise<LinkAccount> {
-  const { provider = 'imap' } = body
   const customUserId = body.customUserId ?? null
+  if (body.connectionId) {
+    const { connectionId, provider, email } = body
+    const request = { connectionId, provider, email: email ?? undefined, customUserId }
+    return verifiedTenantAccount({ ...connections, db, mail: findMail }, request)
+  }
+  const { provider = 'imap' } = body
   if (provider !== 'imap') {
     const login = findLogin(provider)
     if (login === undefined) throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
@@ -220,6 +232,6 @@ function changeAction({ body }: FastifyRequest): string {
 }
 
 function connectedFacts({ body }: FastifyRequest) {
-  const { provider = 'imap' } = Object(body)
-  return { provider }
+  const { provider, connectionId } = Object(body)
+  return connectionId ? { connectionId } : { provider: provider ?? 'imap' }
 }

@@ -23,6 +23,8 @@ interface AccountTable {
   settings: string
   /** `AccountSecrets` as JSON, sealed with context `account:<id>`. */
   secrets: string
+  /** The connection whose tokens open the mailbox. Null: the account has its own. */
+  connectionId: Generated<string | null>
   /** JSON of `{expiresAt, scopes, hasRefreshToken}`. */
   tokens: string
   /** The process that refreshes the tokens, and when its lease ends by the database's time. */

@@ -25,6 +25,11 @@ const TAGS = [
     name: 'Accounts',
     description: 'An account is a connected mailbox. The service keeps it in sync until it is paused or deleted.',
   },
+  {
+    name: 'Connections',
+    description:
+      'A connection has the credentials with which your application opens all mailboxes of an organisation, without the consent of each user.',
+  },
   { name: 'Messages', description: 'The messages of an account, their bodies and their attachments.' },
   {
     name: 'Drafts',

@@ -13,7 +13,10 @@ import { smtpProvider } from '../providers/smtp/index.ts'
 import type { SignIn } from './sign-in.ts'
 
 export interface MailProvidersDeps {
-  config: Pick<Config, 'googleApiUrl' | 'microsoftGraphUrl' | 'gmailQuota' | 'gmailUnitsPerMinute'>
+  config: Pick<
+    Config,
+    'googleApiUrl' | 'microsoftGraphUrl' | 'microsoftLoginUrl' | 'gmailQuota' | 'gmailUnitsPerMinute'
+  >
   guard: AddressGuard
   outbound: Outbound
   records: DnsRecords
@@ -41,7 +44,12 @@ export function mailProviders(deps: MailProvidersDeps) {
     ...(onGmailUnits !== undefined && { onUnits: onGmailUnits }),
     ...(logins.gmail !== undefined && { login: logins.gmail }),
   })
-  const microsoft = microsoftProvider({ graphUrl: config.microsoftGraphUrl, clock, outbound })
+  const microsoft = microsoftProvider({
+    graphUrl: config.microsoftGraphUrl,
+    loginUrl: config.microsoftLoginUrl,
+    clock,
+    outbound,
+  })
   const all: Readonly<Record<ProviderName, MailProvider>> = {
     gmail: gmail.mail,
     microsoft: microsoft.mail,
@@ -64,6 +72,7 @@ export function mailProviders(deps: MailProvidersDeps) {
     /** Prepares for the first login of a mail server. */
     startImap: imap.start,
     further: { smtp, caldav },
+    tenants: { microsoft: microsoft.tenant },
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],

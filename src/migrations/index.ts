@@ -9,6 +9,7 @@ import * as operations from './0007-operations.ts'
 import * as sessionFailureReason from './0008-session-failure-reason.ts'
 import * as activity from './0009-activity.ts'
 import * as sentCopyError from './0010-expand-sent-copy-error.ts'
+import * as connections from './0011-expand-connections.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   sessionFailureReason,
   activity,
   sentCopyError,
+  connections,
 ]

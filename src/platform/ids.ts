@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'btk'
   | 'cal'
   | 'cev'
+  | 'con'
   | 'dlv'
   | 'evt'
   | 'exp'

@@ -17,6 +17,7 @@ import { type ApiResponse, api } from '../kit/http/http.ts'
 import { type ServiceProcess, shiftedClock, startServiceProcess } from '../kit/service/process.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail } from '../servers/messages.ts'
+import { startMicrosoft } from '../servers/microsoft.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
@@ -39,7 +40,7 @@ export interface ApiStory {
 }
 
 /** Operations that must come first, in this order; all others follow, then `LAST`. */
-export const FIRST = ['POST /webhooks/endpoints', 'POST /accounts', 'POST /auth/sessions']
+export const FIRST = ['POST /webhooks/endpoints', 'POST /accounts', 'POST /auth/sessions', 'POST /connections']
 export const LAST = [
   'POST /drafts',
   'POST /accounts/{accountId}/drafts',
@@ -67,6 +68,7 @@ export const LAST = [
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
   'DELETE /webhooks/endpoints/{endpointId}',
+  'DELETE /connections/{connectionId}',
   'DELETE /api-keys/{apiKeyId}',
 ]
 
@@ -76,6 +78,7 @@ const PUBLIC_URL = 'http://localhost:8080'
 const ADA = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
 const ALAN = 'alan@acme.example'
+const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
 const GMAIL_USER = 'grace@acme.example'
 
 /** The values of the examples that the service, or the network, determines. */
@@ -106,6 +109,8 @@ const SHOWN = {
   gmailSession: 'x7Bn2kWp9sDf4hJq1zTg8vYc5mRl3oUe6aKi0yXwQtM',
   gmailState: 'W8fJ2rTq6vKx1nBz5cYm9sLd3hPg7oEa4uRi0kXtVwQ',
   gmailCode: '4-0AbCd3fGh1jKlMn0pQrStUvWxYz',
+  connection: 'con_01k9zy2a4c6e8g1j3m5p7r9t2v',
+  tenantSecret: 'Q~8xW2mQ7cB5nJ8pL4hF6dS1gA0yZuXoEiKt8sQe',
   apiKey: 'key_01k9zz8b2d4f6h8k1m3p5r7t9v',
   apiKeyText: 'phk_Rk3vT9xW2mQ7cB5nJ8pL4hF6dS1gA0yZuXoEiKt8sQe',
   webhookUrl: 'https://acme.example/hooks/posthorn',
@@ -120,14 +125,17 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
     for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
   }
   try {
-    const servers = [startDovecot(), startReceiver(), googleSite(), startSmtpSink()] as const
-    const [dovecot, receiver, google, smtp] = await Promise.all(servers)
+    const servers = [startDovecot(), startReceiver(), googleSite(), startSmtpSink(), startMicrosoft()] as const
+    const [dovecot, receiver, google, smtp, microsoft] = await Promise.all(servers)
     closers.push(
       () => dovecot.stop(),
       () => receiver.close(),
       () => google.server.close(),
       () => smtp.close(),
+      () => microsoft.close(),
     )
+    for (const user of ['maya', 'noah']) microsoft.addUser(`${user}@contoso.example`, { tenant: TENANT })
+    microsoft.applications.consent(TENANT)
     for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
     google.server.addUser(GMAIL_USER)
     for (const event of [STANDUP, INVITATION]) google.server.calendars.put(GMAIL_USER, GMAIL_USER, event)
@@ -139,6 +147,9 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
       dataDir,
       env: {
         ...google.server.settings,
+        // Without a client: only connections bring credentials.
+        MICROSOFT_LOGIN_URL: microsoft.url,
+        MICROSOFT_GRAPH_URL: microsoft.url,
         ...shiftedClock(BEGINS_MS),
         PUBLIC_URL,
         LOG_LEVEL: 'info',
@@ -170,6 +181,7 @@ function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): 
   const owner = api(service.url, service.key)
   const { bind, toReal, toShown } = exampleValues()
   bind(SHOWN.webhookUrl, receiver.url)
+  bind(SHOWN.tenantSecret, 'tenant-secret')
   bind(SHOWN.googleUrl, google.server.url)
   bind(SHOWN.googleClient, google.server.client.id)
 
@@ -220,6 +232,8 @@ function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): 
     },
 
     'POST /drafts': async ({ json }) => bind(SHOWN.draft, json.id),
+
+    'POST /connections': async ({ json }) => bind(SHOWN.connection, json.id),
 
     async 'POST /api-keys'({ json }) {
       bind(SHOWN.apiKey, json.id)

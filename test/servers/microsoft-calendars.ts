@@ -34,6 +34,7 @@ export async function microsoftCalendars(
   const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...OUTLOOK_CALENDAR_SCOPES])
   const { calendar, mail } = microsoftProvider({
     graphUrl: graph.url,
+    loginUrl: graph.url,
     clock: systemClock,
     outbound: outbound({ guard: openGuard }),
     ...deps,

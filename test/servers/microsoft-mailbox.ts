@@ -12,7 +12,13 @@ const SOON = { baseMs: 5, capMs: 20 }
 
 /** The provider for a Graph at this address. */
 export function microsoftAt(graphUrl: string, clock: Clock = systemClock) {
-  return microsoftProvider({ graphUrl, clock, outbound: outbound({ guard: openGuard }), retry: SOON })
+  return microsoftProvider({
+    graphUrl,
+    loginUrl: graphUrl,
+    clock,
+    outbound: outbound({ guard: openGuard }),
+    retry: SOON,
+  })
 }
 
 type MicrosoftMailbox = IdMailboxFixture & { archive: string; graph: Microsoft; user: string; sending: SendProvider }
@@ -26,6 +32,7 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
   const client = outbound({ guard: openGuard, ...uploads })
   const { mail, sending } = microsoftProvider({
     graphUrl: graph.url,
+    loginUrl: graph.url,
     clock: systemClock,
     outbound: client,
     retry: SOON,

@@ -4,15 +4,18 @@ import { grantWithoutBrowser } from './fake/grant.ts'
 import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
+import { applications } from './microsoft/applications.ts'
 import { handleBatch } from './microsoft/batch.ts'
 import { type MicrosoftCalendars, microsoftCalendar } from './microsoft/calendar.ts'
 import { ChangeLog } from './microsoft/delta.ts'
+import { directoryRoutes } from './microsoft/directory.ts'
 import { client, openEmulator } from './microsoft/emulator.ts'
 import {
   accessDenied,
   graphError,
   graphFault,
   noMailbox,
+  noMe,
   pageTooLarge,
   refusedToken,
   tooManyAtOnce,
@@ -122,6 +125,8 @@ export interface Microsoft {
   fail(fault: PlannedFault): void
   faults: Faults
   calls: Calls
+  /** Consents of administrators to the application, for whole tenants. */
+  applications: Pick<ReturnType<typeof applications>, 'consent' | 'tokenRequests'>
   subscriptions: Pick<Subscriptions, 'of' | 'expire' | 'sent' | 'flush' | 'route' | 'enabled'>
   lifecycle(user: string, event: Lifecycle): Promise<void>
   close(): Promise<void>
@@ -139,7 +144,16 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
   const emulator = await openEmulator(url)
-  const subscriptions = new Subscriptions(emulator, () => boxes)
+  const subscriptions = new Subscriptions(
+    emulator,
+    () => boxes,
+    (request, resource) => {
+      const grant = findGrant(request)
+      const id = /^\/?users\/([^/]+)\//i.exec(resource)?.[1]
+      if (grant === undefined || id === undefined) return request.user ?? noMe()
+      return apps.openMailbox(grant, decodeURIComponent(id))
+    },
+  )
   const boxes: Mailboxes = mailboxes(
     emulator,
     (change) => {
@@ -148,7 +162,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     },
     (user, id) => log.note(user, 'folders', { id, wasId: id }),
   )
-  const oauth = microsoftOauth(emulator, tokens, url)
+  const apps = applications(emulator, tokens, url)
+  const oauth = microsoftOauth(emulator, tokens, url, apps.token)
   const sent: GraphSubmission[] = []
   const mail = mailRoutes(emulator, boxes, log, {
     sent,
@@ -160,12 +175,28 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
     void subscriptions.eventChanged(user, id, type)
   })
-  const find = router([...oauth.routes, ...mail, ...calendarRoutes, ...subscriptions.routes])
+  const findGrant = ({ headers }: FakeRequest) => tokens.find(Tokens.readBearer(headers) ?? '')
+  const directory = directoryRoutes(apps, findGrant)
+  const find = router([...oauth.routes, ...mail, ...calendarRoutes, ...directory, ...subscriptions.routes])
 
+  /** A request below `/users/{id}` is one below `/me` of that user, if the token opens the mailbox. */
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
+    const grant = findGrant(request)
+    const [, id, below = ''] = /^\/v1\.0\/users\/([^/]+)\/(.+)$/.exec(request.url.pathname) ?? []
+    if (id === undefined || grant === undefined) return handleInMailbox(request, part, grant?.user || null)
+    const mailbox = apps.openMailbox(grant, decodeURIComponent(id))
+    if (typeof mailbox !== 'string') return mailbox
+    const url = new URL(request.url)
+    url.pathname = `/v1.0/me/${below}`
+    const response = await handleInMailbox({ ...request, url }, part, mailbox)
+    return typeof response === 'string' ? response : withMailboxLinks(response, id)
+  }
+
+  /** `mailbox` is the user whose mailbox `/me` means; null for a token of an application that names none. */
+  async function handleInMailbox(request: FakeRequest, part: boolean, mailbox: string | null): Promise<FakeResponse> {
     const { method, url: at } = request
-    const grant = tokens.find(Tokens.readBearer(request.headers) ?? '')
-    const user = grant?.user ?? oauth.findUser(request)
+    const grant = findGrant(request)
+    const user = mailbox ?? oauth.findUser(request)
     const match = find(method, at.pathname)
     const graph = at.pathname.startsWith('/v1.0/')
     const call: Calls['all'][number] = {
@@ -176,7 +207,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     }
     calls.all.push(call)
     const isBatch = method === 'POST' && at.pathname === '/v1.0/$batch'
-    const result = graph && grant && !isBatch ? await limitConcurrency(grant.user, respond) : await respond()
+    const result = graph && mailbox !== null && !isBatch ? await limitConcurrency(mailbox, respond) : await respond()
     if (typeof result !== 'string') call.status = result.status
     return result
 
@@ -184,15 +215,16 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const fault = faults.take({ user, method, url: at, part })
       if (fault && fault.as !== 'foreign-link' && !fault.executes) return graphFault(fault)
       if (graph && !grant) return unauthenticated()
+      if (graph && mailbox === null && /^\/v1\.0\/me(\/|$)/.test(at.pathname)) return noMe()
       if (graph && !mayCall(method, at.pathname, grant?.scopes ?? [])) return accessDenied()
       if (graph && request.body.length > MAX_REQUEST_BYTES) {
         return graphError(413, 'BadRequest', 'The maximum request length supported is 4MB.')
       }
       if (isBatch) return handleBatch(request, (inside) => handle(inside, true))
-      const refusal = at.pathname.startsWith('/v1.0/me/') ? withoutMailbox.get(grant?.user ?? '') : undefined
+      const refusal = at.pathname.startsWith('/v1.0/me/') ? withoutMailbox.get(mailbox ?? '') : undefined
       if (refusal !== undefined) return refusal === 'none' ? noMailbox() : refusedToken()
       if (!match) return graphError(404, 'UnknownError', 'Resource not found for the segment.')
-      const limit = pageLimits.get(grant?.user ?? '')
+      const limit = pageLimits.get(mailbox ?? '')
       if (limit !== undefined && requestedPage(request) > limit.items) return pageTooLarge(limit.status)
       const handled = await match.route.handle({ ...request, user, params: match.params, part })
       const response = graph && typeof handled !== 'string' ? await asSent(handled, request) : handled
@@ -293,6 +325,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     fail: (fault) => faults.plan(fault),
     faults,
     calls,
+    applications: apps,
     subscriptions,
     lifecycle: (user, event) => subscriptions.lifecycle(user, event),
     async close() {
@@ -301,6 +334,17 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     },
   }
   return microsoft
+}
+
+/** Links of a mailbox below `/users/{id}` lead there. */
+async function withMailboxLinks(response: Response, id: string): Promise<Response> {
+  if (!response.ok || !response.headers.get('content-type')?.includes('json')) return response
+  const body = (await response.json()) as Record<string, unknown>
+  for (const name of ['@odata.nextLink', '@odata.deltaLink']) {
+    const link = body[name]
+    if (typeof link === 'string') body[name] = link.replace('/v1.0/me/', `/v1.0/users/${id}/`)
+  }
+  return Response.json(body, { status: response.status })
 }
 
 /** Replaces the origin of the response's links. */
@@ -316,6 +360,7 @@ async function withForeignLinks(response: Response, origin = 'http://127.0.0.1:9
 /** Whether the scopes allow this part of the API. A scope may be prefixed with Graph's URL. */
 function mayCall(method: string, path: string, scopes: string[]): boolean {
   const names = scopes.map((scope) => scope.split('/').at(-1))
+  if (/^\/v1\.0\/users(\/|$)/.test(path)) return true
   if (path === '/v1.0/me') return names.some((name) => name?.startsWith('User.Read'))
   if (path.endsWith('/send')) return names.some((name) => name?.toLowerCase() === 'mail.send')
   if (/^\/v1\.0\/me\/(calendar|events)/.test(path)) {

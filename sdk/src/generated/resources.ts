@@ -176,9 +176,9 @@ export class Accounts {
   }
 
   /**
-   * Connect a mailbox with its credentials or an OAuth refresh token
+   * Connect a mailbox with its credentials, an OAuth refresh token or a connection
    *
-   * Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.
+   * Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.
    *
    * `POST /accounts`
    */
@@ -284,6 +284,108 @@ export class Accounts {
       idempotencyKey: options?.idempotencyKey,
     }
     return this.#client.json(request, options)
+  }
+}
+
+/** Credentials with which your application opens all mailboxes of an organisation. */
+export class Connections {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /**
+   * List connections, newest first
+   *
+   * `GET /connections`
+   */
+  list(query?: Query<'listConnections'>, options?: RequestOptions): PagedList<List<'listConnections', 'connections'>, Result<'listConnections'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/connections`,
+      query,
+    }
+    return listPages(this.#client, request, 'connections', options)
+  }
+
+  /**
+   * Create a connection
+   *
+   * Stores the credentials with which your application opens all mailboxes of an organisation, after it has requested a token with them. `POST /accounts` with `connectionId` then connects mailboxes by their addresses.
+   *
+   * `POST /connections`
+   */
+  create(body: Body<'createConnection'>, options?: IdempotentOptions): Promise<Result<'createConnection'>> {
+    const request: ApiRequest = {
+      method: 'POST',
+      path: path`/connections`,
+      body,
+      takesKey: true,
+      idempotencyKey: options?.idempotencyKey,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Get a connection
+   *
+   * `GET /connections/{connectionId}`
+   */
+  get(connectionId: string, options?: RequestOptions): Promise<Result<'getConnection'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/connections/${connectionId}`,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Rename a connection, or replace its secret
+   *
+   * A new secret is stored after the provider has issued a token for it. Accounts of the connection that are in `auth_error` are then tried again.
+   *
+   * `PATCH /connections/{connectionId}`
+   */
+  update(connectionId: string, body?: Body<'updateConnection'>, options?: RequestOptions): Promise<Result<'updateConnection'>> {
+    const request: ApiRequest = {
+      method: 'PATCH',
+      path: path`/connections/${connectionId}`,
+      body: body ?? {},
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Delete a connection
+   *
+   * Refused while accounts use it, unless `force` is true: then they are deleted, too.
+   *
+   * `DELETE /connections/{connectionId}`
+   */
+  delete(connectionId: string, query?: Query<'deleteConnection'>, options?: RequestOptions): Promise<Result<'deleteConnection'>> {
+    const request: ApiRequest = {
+      method: 'DELETE',
+      path: path`/connections/${connectionId}`,
+      query,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * List the users of the organisation
+   *
+   * Read from its directory, which takes a permission of its own: for Microsoft, the application permission `User.Read.All`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
+   *
+   * `GET /connections/{connectionId}/users`
+   */
+  listUsers(connectionId: string, query?: Query<'listConnectionUsers'>, options?: RequestOptions): PagedList<List<'listConnectionUsers', 'users'>, Result<'listConnectionUsers'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/connections/${connectionId}/users`,
+      query,
+    }
+    return listPages(this.#client, request, 'users', options)
   }
 }
 
@@ -2232,6 +2334,8 @@ export class Resources {
   readonly hostedPages: HostedPages
   /** Connected mailboxes. */
   readonly accounts: Accounts
+  /** Credentials with which your application opens all mailboxes of an organisation. */
+  readonly connections: Connections
   /** The messages of an account. */
   readonly messages: Messages
   /** The attachments of messages. */
@@ -2295,6 +2399,7 @@ export class Resources {
     this.sessions = new Sessions(client)
     this.hostedPages = new HostedPages(client)
     this.accounts = new Accounts(client)
+    this.connections = new Connections(client)
     this.messages = new Messages(client)
     this.attachments = new Attachments(client)
     this.threads = new Threads(client)

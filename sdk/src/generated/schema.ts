@@ -213,6 +213,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List connections, newest first */
+        get: operations["listConnections"];
+        put?: never;
+        /**
+         * Create a connection
+         * @description Stores the credentials with which your application opens all mailboxes of an organisation, after it has requested a token with them. `POST /accounts` with `connectionId` then connects mailboxes by their addresses.
+         */
+        post: operations["createConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connections/{connectionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a connection */
+        get: operations["getConnection"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a connection
+         * @description Refused while accounts use it, unless `force` is true: then they are deleted, too.
+         */
+        delete: operations["deleteConnection"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a connection, or replace its secret
+         * @description A new secret is stored after the provider has issued a token for it. Accounts of the connection that are in `auth_error` are then tried again.
+         */
+        patch: operations["updateConnection"];
+        trace?: never;
+    };
+    "/connections/{connectionId}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of the organisation
+         * @description Read from its directory, which takes a permission of its own: for Microsoft, the application permission `User.Read.All`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
+         */
+        get: operations["listConnectionUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/accounts": {
         parameters: {
             query?: never;
@@ -224,8 +290,8 @@ export interface paths {
         get: operations["listAccounts"];
         put?: never;
         /**
-         * Connect a mailbox with its credentials or an OAuth refresh token
-         * @description Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user.
+         * Connect a mailbox with its credentials, an OAuth refresh token or a connection
+         * @description Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -1956,6 +2022,8 @@ export interface components {
                 scopes: string[];
                 hasRefreshToken: boolean;
             };
+            /** @description The connection whose tokens open the mailbox. Null: the account has its own. */
+            connectionId: string | null;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -3217,6 +3285,33 @@ export interface components {
             /** @description What to do about it. */
             remedy: string | null;
         };
+        Connection: {
+            id: string;
+            /** @enum {string} */
+            provider: "microsoft";
+            /** @enum {string} */
+            kind: "tenant";
+            name: string;
+            tenantId: string;
+            clientId: string;
+            /** @description Of the certificate. Null with a client secret. */
+            thumbprint: string | null;
+            /** @description A client secret or a private key is stored. Secrets are never returned. */
+            hasSecret: boolean;
+            /**
+             * @description `auth_error`: the provider refused the credentials when a token was last requested.
+             * @enum {string}
+             */
+            status: "connected" | "auth_error";
+            /** @description Why, and what to do. */
+            statusReason: string | null;
+            /** @description The accounts that use the connection. */
+            accountCount: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
         CreateApiKey: {
             /** @description Says which program uses the key. */
             name: string;
@@ -3498,6 +3593,14 @@ export interface components {
                 message: string;
                 remedy: string;
             }[];
+        };
+        DirectoryUser: {
+            /** @description The provider's id of the user. */
+            id: string;
+            email: string;
+            name: string;
+            /** @description The account of this connection with this address. */
+            accountId: string | null;
         };
         Done: {
             success: boolean;
@@ -4714,6 +4817,38 @@ export interface components {
             /** @description True: adds a link to Google Meet or Microsoft Teams, unless there is one. imap has none. False changes nothing. When the provider creates none, `joinUrl` is null and `warnings` says so. */
             conference?: boolean;
         };
+        NewCertificateConnection: {
+            /** @enum {string} */
+            provider: "microsoft";
+            /**
+             * @description All mailboxes of an organisation.
+             * @enum {string}
+             */
+            kind: "tenant";
+            /** @description Says whose mailboxes these are. */
+            name: string;
+            /** @description The directory id of the tenant, or one of its domains. */
+            tenantId: string;
+            /** @description The application id. */
+            clientId: string;
+            /** @description In place of `clientSecret`: the RSA key of a certificate, in PEM form, without a passphrase. */
+            privateKey: string;
+            /** @description With `privateKey`: the certificate in PEM form, as it was uploaded to the application. */
+            certificate: string;
+        };
+        NewConnectionAccount: {
+            /** @description The connection that opens the mailbox. */
+            connectionId: string;
+            /** @description The address of the mailbox. */
+            email: string;
+            /**
+             * @description Default: the provider of the connection.
+             * @enum {string}
+             */
+            provider?: "microsoft";
+            /** @description Identifies the user in your application. The same mailbox with another value is another account. */
+            customUserId?: string | null;
+        };
         NewDraft: {
             /** @description The recipients. */
             to: string[];
@@ -4795,8 +4930,44 @@ export interface components {
             /** @description Must be the address of the user of the token, if given. */
             email?: string | null;
         };
+        NewSecretConnection: {
+            /** @enum {string} */
+            provider: "microsoft";
+            /**
+             * @description All mailboxes of an organisation.
+             * @enum {string}
+             */
+            kind: "tenant";
+            /** @description Says whose mailboxes these are. */
+            name: string;
+            /** @description The directory id of the tenant, or one of its domains. */
+            tenantId: string;
+            /** @description The application id. */
+            clientId: string;
+            /** @description The value of a client secret, not its id. */
+            clientSecret: string;
+        };
         NewTestEvent: {
             type: string;
+        };
+        NewThumbprintConnection: {
+            /** @enum {string} */
+            provider: "microsoft";
+            /**
+             * @description All mailboxes of an organisation.
+             * @enum {string}
+             */
+            kind: "tenant";
+            /** @description Says whose mailboxes these are. */
+            name: string;
+            /** @description The directory id of the tenant, or one of its domains. */
+            tenantId: string;
+            /** @description The application id. */
+            clientId: string;
+            /** @description In place of `clientSecret`: the RSA key of a certificate, in PEM form, without a passphrase. */
+            privateKey: string;
+            /** @description In place of `certificate`: its thumbprint in hexadecimal, SHA-1 or SHA-256. */
+            thumbprint: string;
         };
         OpenHours: {
             /** @description Days of the week: 0 or `sunday` to 6 or `saturday`. */
@@ -5406,6 +5577,18 @@ export interface components {
             /** Format: date-time */
             nextAttemptAt: string;
         };
+        UpdateConnection: {
+            /** @description Says whose mailboxes these are. */
+            name?: string;
+            /** @description The value of a client secret, not its id. */
+            clientSecret?: string;
+            /** @description In place of `clientSecret`: the RSA key of a certificate, in PEM form, without a passphrase. */
+            privateKey?: string;
+            /** @description With `privateKey`: the certificate in PEM form, as it was uploaded to the application. */
+            certificate?: string;
+            /** @description In place of `certificate`: its thumbprint in hexadecimal, SHA-1 or SHA-256. */
+            thumbprint?: string;
+        };
         VerificationRequest: {
             email: string;
             /** @description Must be empty: only programs fill it in. */
@@ -5795,6 +5978,7 @@ export type CallbackEndpoint = components['schemas']['CallbackEndpoint'];
 export type CancelBooking = components['schemas']['CancelBooking'];
 export type ChangedCalendarEvent = components['schemas']['ChangedCalendarEvent'];
 export type Check = components['schemas']['Check'];
+export type Connection = components['schemas']['Connection'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type DebouncedQueueAccount = components['schemas']['DebouncedQueueAccount'];
@@ -5803,6 +5987,7 @@ export type DeduplicationConfig = components['schemas']['DeduplicationConfig'];
 export type DeduplicationConfigUpdate = components['schemas']['DeduplicationConfigUpdate'];
 export type DeduplicationTest = components['schemas']['DeduplicationTest'];
 export type DetailedHealth = components['schemas']['DetailedHealth'];
+export type DirectoryUser = components['schemas']['DirectoryUser'];
 export type Done = components['schemas']['Done'];
 export type Draft = components['schemas']['Draft'];
 export type DraftChanges = components['schemas']['DraftChanges'];
@@ -5864,11 +6049,15 @@ export type MessageUpdatedEvent = components['schemas']['MessageUpdatedEvent'];
 export type MessageUpdatedWebhook = components['schemas']['MessageUpdatedWebhook'];
 export type NewBooking = components['schemas']['NewBooking'];
 export type NewCalendarEvent = components['schemas']['NewCalendarEvent'];
+export type NewCertificateConnection = components['schemas']['NewCertificateConnection'];
+export type NewConnectionAccount = components['schemas']['NewConnectionAccount'];
 export type NewDraft = components['schemas']['NewDraft'];
 export type NewHold = components['schemas']['NewHold'];
 export type NewImapAccount = components['schemas']['NewImapAccount'];
 export type NewOAuthAccount = components['schemas']['NewOAuthAccount'];
+export type NewSecretConnection = components['schemas']['NewSecretConnection'];
 export type NewTestEvent = components['schemas']['NewTestEvent'];
+export type NewThumbprintConnection = components['schemas']['NewThumbprintConnection'];
 export type OpenHours = components['schemas']['OpenHours'];
 export type OutboxMessage = components['schemas']['OutboxMessage'];
 export type Pagination = components['schemas']['Pagination'];
@@ -5904,6 +6093,7 @@ export type Tracking = components['schemas']['Tracking'];
 export type TrackingEvent = components['schemas']['TrackingEvent'];
 export type TrackingResult = components['schemas']['TrackingResult'];
 export type UnreadableItem = components['schemas']['UnreadableItem'];
+export type UpdateConnection = components['schemas']['UpdateConnection'];
 export type VerificationRequest = components['schemas']['VerificationRequest'];
 export type VerificationSent = components['schemas']['VerificationSent'];
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
@@ -6444,6 +6634,186 @@ export interface operations {
             };
         };
     };
+    listConnections: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1. Ignored with a cursor. */
+                page?: number;
+                /** @description Items per page. A larger one than 200 means 200. */
+                limit?: number;
+                /**
+                 * @deprecated
+                 * @description Another name for limit.
+                 */
+                maxResults?: number;
+                /** @description nextPageToken of the previous response. */
+                pageToken?: string;
+                /** @description nextCursor of the previous response. Use it to read long lists. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        connections: components["schemas"]["Connection"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createConnection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true". */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecretConnection"] | components["schemas"]["NewCertificateConnection"] | components["schemas"]["NewThumbprintConnection"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the connection. */
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: {
+                /** @description True: delete the accounts of the connection, too, with all their data. */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the connection. */
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    updateConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the connection. */
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateConnection"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connection"];
+                };
+            };
+        };
+    };
+    listConnectionUsers: {
+        parameters: {
+            query?: {
+                /** @description Items per page. A larger one than 200 means 200. */
+                limit?: number;
+                /**
+                 * @deprecated
+                 * @description Another name for limit.
+                 */
+                maxResults?: number;
+                /** @description nextPageToken of the previous response. */
+                pageToken?: string;
+                /** @description nextCursor of the previous response. Use it to read long lists. */
+                cursor?: string;
+                /** @description The beginning of a name or an address. */
+                q?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the connection. */
+                connectionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        users: components["schemas"]["DirectoryUser"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
     listAccounts: {
         parameters: {
             query?: {
@@ -6499,7 +6869,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewOAuthAccount"];
+                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewOAuthAccount"] | components["schemas"]["NewConnectionAccount"];
             };
         };
         responses: {

@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { TokenSet } from '../../providers/contract/index.ts'
-import { type MailProvider, ProviderError } from '../../providers/contract/index.ts'
+import { type MailAccess, type MailProvider, ProviderError } from '../../providers/contract/index.ts'
 
 const CHECK_MS = 10_000
 
 /**
- * Checks that newly issued tokens belong to a mailbox: not every account at Google or Microsoft has one. Throws the
- * `ProviderError` when there is none. Temporary errors are ignored, so that they do not prevent linking.
+ * Checks that new tokens open a mailbox: not every account at Google or Microsoft has one. Throws the `ProviderError` when there is
+ * none. Temporary errors are ignored, so that they do not prevent linking.
  */
 export async function checkMailbox(
   mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
-  email: string,
-  tokens: TokenSet,
+  mailbox: Pick<MailAccess, 'email' | 'settings'> & Required<Pick<MailAccess, 'accessToken'>>,
   signal = AbortSignal.timeout(CHECK_MS),
 ): Promise<void> {
   // A unique id, so that a check that hangs does not block the request connections of others.
   const accountId = `unsaved-${randomUUID()}`
-  const access = { accountId, email, settings: {}, secrets: {}, accessToken: async () => tokens.accessToken }
+  const access = { ...mailbox, accountId, secrets: {} }
   try {
     await mail.verify(access, signal)
   } catch (error) {

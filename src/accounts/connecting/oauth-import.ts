@@ -35,7 +35,8 @@ export async function verifiedImport(
     if (email !== undefined && asciiEmail(email).toLowerCase() !== asciiEmail(user.email).toLowerCase()) {
       throw invalid('body.email', 'is not the address of the user of this token')
     }
-    if (mail !== undefined) await checkMailbox(mail, user.email, tokens)
+    const accessToken = async () => tokens.accessToken
+    if (mail !== undefined) await checkMailbox(mail, { email: user.email, settings: {}, accessToken })
     return {
       provider,
       customUserId,

@@ -32,6 +32,8 @@ export interface Account {
   statusReason: string | null
   watch: boolean
   customUserId: string | null
+  /** The connection whose tokens open the mailbox. Null: the account has tokens, or a password, of its own. */
+  connectionId: string | null
   lastSyncAt: string | null
   tokens: TokenSummary
   createdAt: string
@@ -55,6 +57,8 @@ export interface LinkAccount {
   secrets: MailSecrets
   /** For OAuth providers. Without a refresh token, the stored one is kept. Throws `RefreshTokenMissing` when there is none. */
   tokens?: TokenSet
+  /** In place of tokens: the connection whose tokens open the mailbox. Throws not_found when it was deleted. */
+  connectionId?: string
 }
 
 /** A connected mailbox as a sign-in recognises it. */
@@ -123,7 +127,7 @@ export interface Accounts {
   /** Settings, decrypted passwords and access tokens for the providers, with their `accessVersion`. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   /** Lets this process request tokens again at once, although the token endpoint asked for a pause. */
-  endTokenPause(accountId: string): void
+  endTokenPause(account: Pick<Account, 'id' | 'connectionId'>): void
   get(accountId: string): Promise<Account>
   /** The account at the start of a sync run. `syncRequestedAt` is null when no sync was requested. Throws not_found. */
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>

@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { cleanText } from '../../platform/formats/text.ts'
 import type { Ids } from '../../platform/ids.ts'
+import { connectionStore } from '../connections/store.ts'
 import { linkedSecrets, openSecrets, sealSecrets, tokenSummary } from '../tokens/account-secrets.ts'
 import type { Account, LicenceCheck, LinkAccount } from './account.ts'
 import { buildSearchText, cleanAlias, hashIdentity, mailHostOf, toAccount } from './account-row.ts'
@@ -23,6 +24,8 @@ export interface LinkDeps extends ChangeDeps {
 export async function linkAccount(deps: LinkDeps, tx: Tx, request: LinkAccount): Promise<Account> {
   const store = accountStore(tx, deps.db.dialect)
   const input = { ...request, customUserId: cleanAlias(request.customUserId) }
+  // Prevents the deletion of the connection meanwhile.
+  if (input.connectionId !== undefined) await connectionStore(tx, deps.db.dialect).lock(input.connectionId)
   const identity = hashIdentity(input.provider, input.providerUser, input.customUserId)
   const existing = await store.lockByIdentity(identity)
   if (existing !== undefined) return relink(deps, tx, existing, input)
@@ -93,6 +96,7 @@ function accessColumns({ sealer, clock }: LinkDeps, accountId: string, input: Li
     statusReason: null,
     settings: JSON.stringify(input.settings),
     mailHost: mailHostOf(input),
+    connectionId: input.connectionId ?? null,
     secrets: sealSecrets(sealer, accountId, secrets),
     tokens: JSON.stringify(tokenSummary(secrets.oauth, input.tokens?.scopes ?? [])),
     tokenLease: null,

@@ -1,7 +1,8 @@
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
-import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
+import type { LoginProvider, MailAccess, ProviderName } from '../../providers/contract/index.ts'
+import type { ConnectionTokens } from '../connections/tokens.ts'
 import { syncRequests } from '../mailbox/sync-requests.ts'
 import { openSecrets } from '../tokens/account-secrets.ts'
 import { tokens as createTokens, type TokensDeps, type TokenTiming } from '../tokens/tokens.ts'
@@ -17,6 +18,8 @@ export interface AccountsDeps extends LinkDeps, RemoveDeps {
   /** The OAuth login of a provider. Undefined for imap, and for a provider that is not configured. */
   login?(provider: ProviderName): LoginProvider | undefined
   tokenTiming?: Partial<TokenTiming>
+  /** The tokens of connections, for accounts without tokens of their own. */
+  connectionTokens: Pick<ConnectionTokens, 'accessToken' | 'endPause'>
   /** Called after each refresh of tokens, for the metrics. */
   onRefresh?: TokensDeps['onRefresh']
 }
@@ -33,6 +36,14 @@ export function accounts(deps: AccountsDeps): Accounts {
     tryAgain: (tx, accountId) => tryAgain(deps, tx, accountId),
     timing: deps.tokenTiming,
   })
+
+  /** Where the token of a mailbox comes from: its connection, or its own grant. */
+  function accessTokenOf({ id, connectionId }: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken'> {
+    if (connectionId !== null) {
+      return { accessToken: (refused) => deps.connectionTokens.accessToken(connectionId, refused) }
+    }
+    return hasOwn ? { accessToken: (refused) => tokens.accessToken(id, refused) } : {}
+  }
 
   return {
     link: (tx, input) => linkAccount(deps, tx, input),
@@ -55,12 +66,15 @@ export function accounts(deps: AccountsDeps): Accounts {
         email: row.email,
         settings: JSON.parse(row.settings),
         secrets,
-        ...(oauth !== undefined && { accessToken: (refused?: string) => tokens.accessToken(accountId, refused) }),
+        ...accessTokenOf(row, oauth !== undefined),
         accessVersion: row.accessVersion,
       }
     },
 
-    endTokenPause: tokens.endPause,
+    endTokenPause({ id, connectionId }) {
+      if (connectionId === null) tokens.endPause(id)
+      else deps.connectionTokens.endPause(connectionId)
+    },
 
     get: async (accountId) => toAccount(await reader.shown(accountId)),
 

@@ -47,15 +47,23 @@ export function oauthSecrets(
   nowMs: number,
   random = Math.random(),
 ): OAuthSecrets {
+  return { accessToken, expiresAt, refreshAt: refreshTime(expiresAt, nowMs, random), refreshToken }
+}
+
+/** When to refresh a token that expires at this time. */
+export function refreshTime(expiresAt: number, nowMs: number, random = Math.random()): number {
   const lifeMs = expiresAt - nowMs
   const spreadMs = random * Math.min(SPREAD_MS, lifeMs / 10)
   // At least half its life, so that a token of a minute or two is not refreshed continuously.
-  const refreshAt = nowMs + Math.round(Math.max(lifeMs / 2, lifeMs - LEAST_LIFE_MS - spreadMs))
-  return { accessToken, expiresAt, refreshAt, refreshToken }
+  return nowMs + Math.round(Math.max(lifeMs / 2, lifeMs - LEAST_LIFE_MS - spreadMs))
 }
 
 /** False for a token that is due for its refresh, and for the one that the provider refused. */
-export function isFresh({ accessToken, refreshAt }: OAuthSecrets, refused: string | undefined, nowMs: number): boolean {
+export function isFresh(
+  { accessToken, refreshAt }: Pick<OAuthSecrets, 'accessToken' | 'refreshAt'>,
+  refused: string | undefined,
+  nowMs: number,
+): boolean {
   return accessToken !== refused && nowMs < refreshAt
 }
 

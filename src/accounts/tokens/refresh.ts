@@ -140,7 +140,7 @@ async function handleFailure(
 
 /** While the provider is failing, the old token is used until it expires. Throws the error when it cannot be used. */
 export function fallBack(
-  oauth: OAuthSecrets,
+  oauth: Pick<OAuthSecrets, 'accessToken' | 'expiresAt'>,
   refused: string | undefined,
   error: ProviderError,
   nowMs: number,
@@ -196,7 +196,10 @@ async function replaceTokens(
   return true
 }
 
-/** The accounts whose provider failed to refresh their tokens, and is not asked again for now. */
+/** What has tokens: an account, or a connection with the version of its credentials. */
+type TokenOwner = Pick<AccountRow, 'id' | 'accessVersion'>
+
+/** The accounts and connections whose provider failed to refresh their tokens, and is not asked again for now. */
 export class RefreshPauses {
   readonly #pauses: LRUCache<string, { accessVersion: number; error: ProviderError }>
 
@@ -208,16 +211,16 @@ export class RefreshPauses {
     })
   }
 
-  begin({ id, accessVersion }: AccountRow, error: ProviderError, pauseMs: number): void {
+  begin({ id, accessVersion }: TokenOwner, error: ProviderError, pauseMs: number): void {
     this.#pauses.set(id, { accessVersion, error }, { ttl: Math.max(1, pauseMs) })
   }
 
-  end(accountId: string): void {
-    this.#pauses.delete(accountId)
+  end(id: string): void {
+    this.#pauses.delete(id)
   }
 
-  /** Why the account's tokens are not refreshed for now. New credentials are used at once. */
-  findFailure({ id, accessVersion }: AccountRow): ProviderError | undefined {
+  /** Why the tokens are not refreshed for now. New credentials are used at once. */
+  findFailure({ id, accessVersion }: TokenOwner): ProviderError | undefined {
     const pause = this.#pauses.get(id)
     return pause?.accessVersion === accessVersion ? pause.error : undefined
   }

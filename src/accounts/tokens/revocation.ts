@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
+import type { ConnectionTokens } from '../connections/tokens.ts'
 import { type AccountRow, accountStore } from '../identity/store.ts'
 import { openSecrets } from './account-secrets.ts'
 import { checkTokenUser } from './token-user.ts'
@@ -14,24 +15,36 @@ export interface RevocationDeps {
   login(provider: ProviderName): LoginProvider | undefined
 }
 
-/** The data of a deleted account that stays stored until its tokens are revoked. */
-interface Revocation {
+/** The data of a deleted account that stays stored until its tokens are revoked and its push subscriptions ended. */
+type Revocation = OwnTokens | { connectionId: string }
+
+interface OwnTokens {
   provider: ProviderName
   providerUser: string
   refreshToken: string
 }
 
-/** The sealed value for the erasure row. Null when there is nothing to revoke. */
+/** The sealed value for the erasure row. Null when there is nothing to revoke or to end. */
 export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
-  const { oauth } = openSecrets(sealer, row)
-  if (oauth === undefined) return null
-  const { provider, providerUser } = row
-  const revocation: Revocation = { provider, providerUser, refreshToken: oauth.refreshToken }
+  const revocation = toRevocation(sealer, row)
+  if (revocation === undefined) return null
   return sealer.seal(JSON.stringify(revocation), sealContext(row.id))
 }
 
+function toRevocation(sealer: Sealer, row: AccountRow): Revocation | undefined {
+  const { provider, providerUser, connectionId } = row
+  if (connectionId !== null) return { connectionId }
+  const { oauth } = openSecrets(sealer, row)
+  return oauth && { provider, providerUser, refreshToken: oauth.refreshToken }
+}
+
+/** What remains to be done at the provider of a deleted account. */
+export function revocations(deps: RevocationDeps & { connectionTokens: Pick<ConnectionTokens, 'accessToken'> }) {
+  return { revoke: revoker(deps), findToken: deletedAccountTokens(deps) }
+}
+
 /** Revokes the tokens of a deleted account at its provider. One attempt: a failure is logged, and the user can revoke access there. */
-export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string) => Promise<void> {
+function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string) => Promise<void> {
   const store = accountStore(db.read, db.dialect)
 
   return async (accountId) => {
@@ -39,11 +52,9 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
     try {
       const sealed = await store.revocation(accountId)
       if (sealed === null) return
-      const { provider, providerUser, refreshToken }: Revocation = JSON.parse(
-        sealer.open(sealed, sealContext(accountId)),
-      )
-      // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
-      if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
+      const revocation: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
+      // The tokens of a connection serve its other accounts.
+      if (!('connectionId' in revocation)) await revokeOwn(revocation)
     } catch (error) {
       log.warn('Cannot revoke the tokens of a deleted account. The user can revoke access at the provider.', {
         ...about,
@@ -56,21 +67,31 @@ export function revoker({ db, sealer, log, login }: RevocationDeps): (accountId:
         log.warn('Cannot delete a completed revocation; it may be repeated.', { ...about, error })
       })
   }
+
+  async function revokeOwn({ provider, providerUser, refreshToken }: OwnTokens): Promise<void> {
+    // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
+    if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
+  }
 }
 
 /**
  * An access token of a deleted account until it is revoked, for ending its push subscription first. Undefined when there is none.
  * Throws `ProviderError`.
  */
-export function deletedAccountTokens({
+function deletedAccountTokens({
   db,
   sealer,
   login: findLogin,
-}: Omit<RevocationDeps, 'log'>): (accountId: string) => Promise<string | undefined> {
+  connectionTokens,
+}: Omit<RevocationDeps, 'log'> & { connectionTokens: Pick<ConnectionTokens, 'accessToken'> }): (
+  accountId: string,
+) => Promise<string | undefined> {
   return async (accountId) => {
     const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
     if (sealed === null) return undefined
-    const { provider, providerUser, refreshToken }: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
+    const revocation: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
+    if ('connectionId' in revocation) return connectionTokens.accessToken(revocation.connectionId)
+    const { provider, providerUser, refreshToken } = revocation
     const login = findLogin(provider)
     const tokens = await login?.refresh(refreshToken)
     if (login === undefined || tokens === undefined) return undefined

@@ -10,7 +10,8 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
 import { accountStore } from '../identity/store.ts'
-import { RefreshTokenMissing, revoker } from '../index.ts'
+import { RefreshTokenMissing } from '../index.ts'
+import { revocations } from './revocation.ts'
 import type { TokenTiming } from './tokens.ts'
 
 describeEachDatabase('the tokens of an account', (open) => {
@@ -180,7 +181,7 @@ describeEachDatabase('the tokens of an account', (open) => {
     const { fixture, account } = await connected()
     oauthServer.nextResponses.push({ ...errorResponse('x', 503), headers: { 'retry-after': '30' } })
     await expect(fixture.token(account.id)).rejects.toMatchObject({ kind: 'unavailable' })
-    fixture.accounts.endTokenPause(account.id)
+    fixture.accounts.endTokenPause(account)
     expect(await fixture.token(account.id)).toMatch(/^access-/)
   })
 
@@ -253,7 +254,9 @@ describeEachDatabase('the tokens of an account', (open) => {
     const refreshToken = oauthServer.refreshToken()
     const link = (customUserId: string) => fixture.link(oauthLink(refreshToken, { provider: 'gmail', customUserId }))
     const [first, second] = [await link('one'), await link('two')]
-    const revoke = revoker({ db, sealer: sealing, log: silentLog, login: loginAt(oauthServer.url) })
+    const connectionTokens = { accessToken: () => Promise.reject(new Error('not part of this test')) }
+    const login = loginAt(oauthServer.url)
+    const { revoke } = revocations({ db, sealer: sealing, log: silentLog, login, connectionTokens })
     await db.transaction((tx) => fixture.accounts.remove(tx, first.id))
     await revoke(first.id)
     expect(oauthServer.revoked).toEqual([])

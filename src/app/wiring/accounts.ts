@@ -1,6 +1,12 @@
 import { authRoutes } from '../../accounts/auth/index.ts'
 import { ownership as createOwnership } from '../../accounts/cluster/index.ts'
-import { accountRoutes, accounts as createAccounts, requestErasure, VerificationLimit } from '../../accounts/index.ts'
+import {
+  accountRoutes,
+  accounts as createAccounts,
+  openConnections,
+  requestErasure,
+  VerificationLimit,
+} from '../../accounts/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Features } from '../features.ts'
@@ -35,10 +41,13 @@ export function openAccounts(
     ...(options.imapLimits && { imapLimits: options.imapLimits }),
     ...(options.mail && { replacement: options.mail }),
   })
+  const { tenants } = mailboxes
+  const connections = openConnections({ ...shared, tenants, accounts: () => accounts, onRefresh: metrics.onRefresh })
   const accounts = createAccounts({
     ...shared,
     licence,
     login,
+    connectionTokens: connections.tokens,
     onLinked: (accountId) => void ownership.claim(accountId),
     onRefresh: metrics.onRefresh,
     onRemove: requestErasure(queue),
@@ -54,12 +63,21 @@ export function openAccounts(
   const ownershipParts: readonly Part[] = [
     { start: () => ownership.start(), stop: () => ownership.stop(), stopsWith: 'ownership' },
   ]
-  return { logins, login, mailboxes, accounts, ownership, providerParts, ownershipParts }
+  return {
+    logins,
+    login,
+    mailboxes,
+    accounts,
+    connections,
+    ownership,
+    providerParts,
+    ownershipParts,
+  }
 }
 
 export function accountsRoutes(server: HttpServer, shared: Shared, features: Features): void {
   const { config, db, log } = shared
-  const { accounts, idempotency, licence, login, logins, mailboxes } = features
+  const { accounts, connections, idempotency, licence, login, logins, mailboxes } = features
   const verifications = new VerificationLimit()
   authRoutes(server, {
     ...shared,
@@ -85,5 +103,6 @@ export function accountsRoutes(server: HttpServer, shared: Shared, features: Fea
     verifications,
     mail: mailboxes.mail,
     further: mailboxes.further,
+    connections,
   })
 }

@@ -1,4 +1,4 @@
-import { erasure as createErasure, deletedAccountTokens, revoker } from '../../accounts/index.ts'
+import { erasure as createErasure, revocations } from '../../accounts/index.ts'
 import { lazy } from '../../platform/concurrency/lazy.ts'
 import { erasures, purgeRules } from '../feature-list.ts'
 import { retentionJob } from '../retention-job.ts'
@@ -11,12 +11,16 @@ import type { Shared } from './shared.ts'
 /** Erases deleted accounts, and purges old rows, as the records of the features say. */
 export function openDeletion(
   shared: Shared,
-  { calendarRuns, login, mailboxes, push, search }: Accounts & Push & Messages & Calendars,
+  { calendarRuns, connections, login, mailboxes, push, search }: Accounts & Push & Messages & Calendars,
 ) {
-  const findDeletedAccountToken = deletedAccountTokens({ ...shared, login })
+  const { revoke, findToken: findDeletedAccountToken } = revocations({
+    ...shared,
+    login,
+    connectionTokens: connections.tokens,
+  })
   const erasure = createErasure({
     ...shared,
-    revoke: revoker({ ...shared, login }),
+    revoke,
     erase: erasures,
     async forget(accountId) {
       await mailboxes.closeConnections(accountId)

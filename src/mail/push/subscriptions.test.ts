@@ -78,7 +78,15 @@ describeEachDatabase('a push subscription', (open) => {
       () => graph.mail.closeConnections(),
     )
     const access = { accountId: ACCOUNT, email: ADA, settings: {}, secrets: {}, accessVersion: 1 }
-    const account = { id: ACCOUNT, email: ADA, provider, statusReason: null, customUserId: null, lastSyncAt: null }
+    const account = {
+      id: ACCOUNT,
+      email: ADA,
+      provider,
+      statusReason: null,
+      customUserId: null,
+      connectionId: null,
+      lastSyncAt: null,
+    }
     const tokens = { expiresAt: null, scopes: [], hasRefreshToken: true }
     return pushSubscriptions({
       db,

@@ -197,7 +197,7 @@ export class AccountSync {
       if (syncRequestedAt !== null && scope !== 'changes') this.#work.requestFullSync()
       if (isUrgent) {
         this.#work.endPause()
-        this.#deps.accounts.endTokenPause(this.#accountId)
+        this.#deps.accounts.endTokenPause(account)
       }
       const waitMs = isUrgent ? 0 : this.#pauses.unreachableMs(this.#work)
       if (waitMs > 0) return await this.#waitForHost(account, waitMs)

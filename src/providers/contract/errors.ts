@@ -18,6 +18,9 @@ export type ProviderErrorKind =
 /** Why a mail server does not make a change. Each is a code of the error catalogue, except for the name. */
 export type Refusal = 'quota_exceeded' | 'folder_read_only' | 'not_permitted' | 'invalid_name'
 
+/** A credential of a tenant, by its name in the API. */
+export type TenantCredential = 'tenantId' | 'clientId' | 'clientSecret' | 'certificate'
+
 interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */
   retryAfterMs?: number
@@ -46,6 +49,8 @@ interface ProviderErrorOptions {
   nameProblem?: string | undefined
   /** With `rejected`: a limit of the account was reached, so the same request may succeed in some hours. */
   maySucceedLater?: boolean
+  /** With `auth_expired`: the credential of a tenant that is at fault, if the provider says so. */
+  credential?: TenantCredential | undefined
   cause?: unknown
 }
 
@@ -67,6 +72,7 @@ export class ProviderError extends Error {
   readonly refusal: Refusal | undefined
   readonly nameProblem: string | undefined
   readonly maySucceedLater: boolean
+  readonly credential: TenantCredential | undefined
 
   constructor(kind: ProviderErrorKind, message: string, options: ProviderErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -85,5 +91,6 @@ export class ProviderError extends Error {
     this.refusal = options.refusal
     this.nameProblem = options.nameProblem
     this.maySucceedLater = options.maySucceedLater ?? false
+    this.credential = options.credential
   }
 }

@@ -61,12 +61,19 @@ export interface ServerCheck {
   verify(access: MailAccess, signal: AbortSignal): Promise<void>
 }
 
-/** How to reach the servers of a mailbox. Only for imap. */
+/** How to reach a mailbox. */
 export interface MailSettings {
+  /** microsoft: the mailbox belongs to another user than the access token, or the token to an application. */
+  graph?: GraphSettings
   imap?: ImapSettings
   /** The user's settings for sending. The rest is derived from the IMAP settings and probed at the first send. */
   smtp?: Partial<SmtpSettings>
   caldav?: CaldavSettings
+}
+
+export interface GraphSettings {
+  /** The id or the address of the mailbox's user at Graph. */
+  user: string
 }
 
 export interface ImapSettings extends ConnectTarget {

@@ -23,6 +23,8 @@ export interface GraphDeps {
   clock: Clock
 }
 
+/** Path of the mailbox of the token's user. */
+const ME = '/me'
 /** Graph's limit. */
 const BATCH_SIZE = 20
 /** Graph passes so many parts of a batch to Exchange at once, and each counts against the mailbox's concurrent requests. */
@@ -40,6 +42,8 @@ export interface GraphRequest {
   query?: Record<string, string | number | undefined>
   /** Further `Prefer` values beside immutable ids. */
   prefer?: string[]
+  /** `ConsistencyLevel: eventual`, which searches of the directory require. */
+  isEventual?: boolean
   doing: string
   maxBytes?: number
   maxString?: number
@@ -81,8 +85,14 @@ export interface Page {
   deltaLink: string | undefined
 }
 
-/** One mailbox at Graph. Every method rejects with `ProviderError`, or the signal's reason. */
+/**
+ * One mailbox at Graph. Every method rejects with `ProviderError`, or the signal's reason. Callers write paths for the user of the token
+ * (`/me/messages`). For a mailbox of somebody else, which the token of a person or of an application opens, they lead to
+ * `/users/{id}/messages`.
+ */
 export class Graph {
+  /** Path of the mailbox: `/me` or `/users/{id}`. */
+  readonly mailboxPath: string
   readonly #root: URL
   readonly #rest: RestMailbox
   readonly #clock: Clock
@@ -92,6 +102,8 @@ export class Graph {
     access: MailAccess,
     options: { urgent?: boolean; background?: boolean },
   ) {
+    const { graph } = access.settings
+    this.mailboxPath = graph === undefined ? ME : `/users/${segment(graph.user)}`
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
     this.#clock = clock
@@ -115,8 +127,9 @@ export class Graph {
   }
 
   /** `path` is below the root, or comes from `resolvePath`. */
-  get<T>(path: string, { prefer, ...rest }: GraphRequest, read: (body: unknown) => T): Promise<T> {
-    return this.#rest.json({ method: 'GET', path, headers: preferHeader(prefer), ...rest }, read)
+  get<T>(path: string, { prefer, isEventual = false, ...rest }: GraphRequest, read: (body: unknown) => T): Promise<T> {
+    const headers = { ...preferHeader(prefer), ...(isEventual && { consistencylevel: 'eventual' }) }
+    return this.#rest.json({ method: 'GET', path: this.#inMailbox(path), headers, ...rest }, read)
   }
 
   page(path: string, request: GraphRequest): Promise<Page> {
@@ -124,7 +137,7 @@ export class Graph {
   }
 
   open(path: string, { doing }: { doing: string }): Promise<RestStream> {
-    return this.#rest.open({ method: 'GET', path, headers: preferHeader(), doing })
+    return this.#rest.open({ method: 'GET', path: this.#inMailbox(path), headers: preferHeader(), doing })
   }
 
   send(method: 'POST' | 'PATCH' | 'DELETE', path: string, { prefer, ifMatch, ...change }: GraphChange): Promise<Json> {
@@ -134,7 +147,7 @@ export class Graph {
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     }
     // The response repeats the message, of which only short values are used.
-    return this.#rest.json({ method, path, headers, ...CHANGE_LIMITS, ...change }, object)
+    return this.#rest.json({ method, path: this.#inMailbox(path), headers, ...CHANGE_LIMITS, ...change }, object)
   }
 
   /** Sends bytes to an address below the root's origin that authorises by itself. */
@@ -170,7 +183,7 @@ export class Graph {
         const requests = batch.map(({ method = 'GET', path, query, prefer, body }, index) => ({
           id: String(index),
           method,
-          url: withQuery(path, query),
+          url: withQuery(this.#inMailbox(path), query),
           headers: { ...preferHeader(prefer), ...(body !== undefined && { 'content-type': 'application/json' }) },
           ...(body !== undefined && { body }),
         }))
@@ -181,6 +194,11 @@ export class Graph {
         )
       },
     })
+  }
+
+  /** Links of Graph name their mailbox already. */
+  #inMailbox(path: string): string {
+    return path === ME || path.startsWith(`${ME}/`) ? this.mailboxPath + path.slice(ME.length) : path
   }
 
   #batchResults<Item>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {

@@ -37,7 +37,7 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorirresolvableconflict: busy,
   ...Object.fromEntries(NO_MAILBOX.map((code) => [code, noMailbox])),
   erroraccessdenied: accessDenied,
-  authorization_requestdenied: accessDenied,
+  authorization_requestdenied: directoryDenied,
   // Limits of sending. The variants `…ShowTierUpgrade` are for free accounts.
   ...Object.fromEntries(
     ['errorexceededmessagelimit', 'errorexceededhourlymessagelimit', 'errorexceededmaxrecipientlimit']
@@ -74,7 +74,17 @@ export function graphError(response: RestResponse, doing: string, nowMs: number)
   if (response.status === 412) return byStatus
   if (response.status === 503 || response.status === 504) return overloaded(doing, response.status, byStatus)
   if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
+  if (APPLICATION_POLICY.test(text(message) ?? '')) return outsidePolicy(doing)
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
+}
+
+/** https://learn.microsoft.com/graph/auth-limit-mailbox-access. The same words without `RAOP` are about a policy for users. */
+const APPLICATION_POLICY = /Access to OData is disabled/i
+
+function outsidePolicy(doing: string): ProviderError {
+  const why =
+    'Exchange Online does not let the application open this mailbox. Add the mailbox to its application access policy, or to the scope of its role (RBAC for Applications)'
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
 /** In place of a code. A national cloud says so of an action that only the worldwide one has. */
@@ -95,7 +105,14 @@ function notFound(doing: string): ProviderError {
 /** Graph does not say which scope is missing, or whether the user may not open this item. */
 function accessDenied(doing: string): ProviderError {
   const why =
-    'Microsoft denies access. The user may not have granted the scope Mail.ReadWrite (for calendars Calendars.ReadWrite)'
+    'Microsoft denies access. The user, or the administrator of the tenant, may not have granted Mail.ReadWrite (for calendars Calendars.ReadWrite)'
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+/** Of Entra ID, which has the users, in place of Exchange. */
+function directoryDenied(doing: string): ProviderError {
+  const why =
+    'Microsoft denies access to the directory. It takes the application permission User.Read.All, with the consent of an administrator. Mailboxes can be connected by their addresses without it'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 

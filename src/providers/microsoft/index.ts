@@ -18,6 +18,7 @@ import {
   type PushProvider,
   type RemoteFolder,
   type SendProvider,
+  type TenantProvider,
 } from '../contract/index.ts'
 import { object, restClient } from '../shared/rest/index.ts'
 import { attacher } from './attachments.ts'
@@ -33,12 +34,15 @@ import { RATE_LIMIT } from './polling.ts'
 import { microsoftPush } from './push.ts'
 import { microsoftSending } from './sending/index.ts'
 import { MicrosoftSession } from './sync/session.ts'
+import { microsoftTenant } from './tenant.ts'
 
 export { type MicrosoftLoginOptions, microsoftLogin } from './login.ts'
 
 export interface MicrosoftDeps {
   /** Root of `/v1.0`. National clouds have their own. */
   graphUrl: string
+  /** Root of `/{tenant}/oauth2/v2.0`, for the tokens of applications. */
+  loginUrl: string
   login?: LoginProvider
   clock: Clock
   /** For uploads, which go to Outlook's own hosts. */
@@ -63,8 +67,9 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   push: PushProvider
   sending: SendProvider
   calendar: Required<CalendarProvider>
+  tenant: TenantProvider
 } {
-  const { graphUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
+  const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
   const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError, limits: retry ? { retry } : {} })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
@@ -78,7 +83,8 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     const doing = 'checking the mailbox'
     const requests = async () => {
       const request = { query: { $select: 'id' }, doing, signal: giveUp.signal }
-      await urgent.get('/me', request, object)
+      // The token of an application has no user, and one's own profile says nothing about another's mailbox.
+      if (access.settings.graph === undefined) await urgent.get('/me', request, object)
       await urgent.get('/me/mailFolders/inbox', request, object).catch(throwNoMailbox)
       return { folders: await new FolderList(urgent).list(giveUp.signal) }
     }
@@ -115,7 +121,16 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     push: microsoftPush(
       (access) => graph(access, false),
       () => clock.now(),
-      'me/messages',
+      'messages',
     ),
+    tenant: microsoftTenant({
+      loginUrl,
+      graphUrl,
+      clock,
+      openGraph({ connectionId, accessToken }) {
+        const access = { accountId: connectionId, email: '', settings: {}, secrets: {}, accessToken }
+        return graph(access, true)
+      },
+    }),
   }
 }

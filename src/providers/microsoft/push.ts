@@ -18,22 +18,24 @@ const LIFETIME_MS = 10_000 * 60_000
 export function microsoftPush(
   openGraph: (access: MailAccess) => Graph,
   nowMs: () => number,
-  resource: 'me/messages' | 'me/events',
+  items: 'messages' | 'events',
 ): PushProvider {
   const expiration = () => new Date(nowMs() + LIFETIME_MS).toISOString()
   return {
     async begin(access, target) {
       const doing = 'subscribing to changes'
       const { url, lifecycleUrl, clientState } = requireWebhook(target, doing)
+      const graph = openGraph(access)
       const body = {
         changeType: 'created,updated,deleted',
-        resource,
+        // Graph expects it without a slash at the beginning.
+        resource: `${graph.mailboxPath.slice(1)}/${items}`,
         clientState,
         notificationUrl: url,
         lifecycleNotificationUrl: lifecycleUrl,
         expirationDateTime: expiration(),
       }
-      return subscription(await openGraph(access).send('POST', '/subscriptions', { body, doing }), doing)
+      return subscription(await graph.send('POST', '/subscriptions', { body, doing }), doing)
     },
     async renew(access, id) {
       const doing = 'renewing a subscription'

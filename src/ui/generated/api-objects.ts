@@ -58,6 +58,7 @@ export type Account = {
     scopes: (string)[]
     hasRefreshToken: boolean
   }
+  connectionId: string | null
   createdAt: string
   updatedAt: string
 }
@@ -730,6 +731,22 @@ export type Check = {
   remedy: string | null
 }
 
+export type Connection = {
+  id: string
+  provider: "microsoft"
+  kind: "tenant"
+  name: string
+  tenantId: string
+  clientId: string
+  thumbprint: string | null
+  hasSecret: boolean
+  status: "connected" | "auth_error"
+  statusReason: string | null
+  accountCount: number
+  createdAt: string
+  updatedAt: string
+}
+
 export type CreateApiKey = {
   name: string
   scopes: ("read" | "write" | "admin")[]
@@ -916,6 +933,13 @@ export type DetailedHealth = {
     message: string
     remedy: string
   })[]
+}
+
+export type DirectoryUser = {
+  id: string
+  email: string
+  name: string
+  accountId: string | null
 }
 
 export type Done = {
@@ -1576,6 +1600,23 @@ export type NewCalendarEvent = {
   conference?: boolean
 }
 
+export type NewCertificateConnection = {
+  provider: "microsoft"
+  kind: "tenant"
+  name: string
+  tenantId: string
+  clientId: string
+  privateKey: string
+  certificate: string
+}
+
+export type NewConnectionAccount = {
+  connectionId: string
+  email: string
+  provider?: "microsoft"
+  customUserId?: string | null
+}
+
 export type NewDraft = {
   to: (string)[]
   cc?: (string)[]
@@ -1618,8 +1659,27 @@ export type NewOAuthAccount = {
   email?: string | null
 }
 
+export type NewSecretConnection = {
+  provider: "microsoft"
+  kind: "tenant"
+  name: string
+  tenantId: string
+  clientId: string
+  clientSecret: string
+}
+
 export type NewTestEvent = {
   type: string
+}
+
+export type NewThumbprintConnection = {
+  provider: "microsoft"
+  kind: "tenant"
+  name: string
+  tenantId: string
+  clientId: string
+  privateKey: string
+  thumbprint: string
 }
 
 export type OpenHours = {
@@ -1971,6 +2031,14 @@ export type UnreadableItem = {
   failures: number
   failedAt: string
   nextAttemptAt: string
+}
+
+export type UpdateConnection = {
+  name?: string
+  clientSecret?: string
+  privateKey?: string
+  certificate?: string
+  thumbprint?: string
 }
 
 export type VerificationRequest = {

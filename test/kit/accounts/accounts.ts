@@ -23,6 +23,10 @@ export function testAccounts(db: Db, overrides: Partial<AccountsDeps> = {}) {
     events: recorder({ catalogue, clock, ids, bus }),
     log: silentLog,
     onRemove: async () => {},
+    connectionTokens: {
+      endPause: () => {},
+      accessToken: () => Promise.reject(new Error('no account of this test has a connection')),
+    },
     ...overrides,
   })
   return {

@@ -4,6 +4,8 @@ export interface Grant {
   scopes: string[]
   refreshToken: string | null
   expiresAt: number
+  /** The token belongs to an application of this tenant, and to no user. */
+  application?: { tenantId: string }
 }
 
 /** The access tokens a fake issued, and the number of refreshes per user. */

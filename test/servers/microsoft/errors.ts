@@ -14,6 +14,8 @@ export function graphError(
   return Response.json({ error: { code, message, innerError } }, { status, headers })
 }
 
+/** An application has no `me`. */
+export const noMe = () => graphError(400, 'BadRequest', '/me request is only valid with delegated authentication flow.')
 export const itemNotFound = () =>
   graphError(404, 'ErrorItemNotFound', 'The specified object was not found in the store.')
 export const badRequest = (message: string) => graphError(400, 'BadRequest', message)

@@ -31,7 +31,12 @@ export interface MicrosoftOauth {
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const SHARED_TENANTS = ['common', 'organizations', 'consumers']
 
-export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string): MicrosoftOauth {
+export function microsoftOauth(
+  emulator: Emulator,
+  tokens: Tokens,
+  url: string,
+  applicationToken: (request: Routed, fields: URLSearchParams) => Response,
+): MicrosoftOauth {
   const consents = new Map<string, Consent>()
   const codes = new Map<string, Consent & { user: string }>()
   const refreshTokens = new Map<string, { user: string; scopes: string[] }>()
@@ -90,6 +95,7 @@ export function microsoftOauth(emulator: Emulator, tokens: Tokens, url: string):
 
   async function token(request: Routed) {
     const fields = clientForm(request)
+    if (fields.get('grant_type') === 'client_credentials') return applicationToken(request, fields)
     if (fields.get('client_id') !== client.id)
       return oauthError('unauthorized_client', 700016, 'Application was not found.')
     if (fields.get('client_secret') !== client.secret)

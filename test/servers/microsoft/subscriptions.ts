@@ -8,6 +8,7 @@ export type Lifecycle = 'reauthorizationRequired' | 'subscriptionRemoved' | 'mis
 
 export interface Subscription {
   id: string
+  /** Whose mailbox is watched. */
   user: string
   resource: string
   changeType: string
@@ -33,16 +34,19 @@ const unknown = () => graphError(404, 'ResourceNotFound', 'The object was not fo
 
 /** Graph's change notifications: the validation handshake, changes and lifecycle events. */
 export class Subscriptions {
-  readonly all = new Map<string, Subscription & { immutable: boolean }>()
+  /** `owner`: the user whose token created it; null for an application. */
+  readonly all = new Map<string, Subscription & { immutable: boolean; owner: string | null }>()
   readonly sent: SentRequest[] = []
   /** When false, no change is notified, as if the notifications were lost. */
   enabled = true
   readonly #routes = new Map<string, string>()
   readonly #emulator: Emulator
   readonly #boxes: () => Mailboxes
+  readonly #findMailbox: FindMailbox
   #pending: Promise<unknown> = Promise.resolve()
 
-  constructor(emulator: Emulator, boxes: () => Mailboxes) {
+  constructor(emulator: Emulator, boxes: () => Mailboxes, findMailbox: FindMailbox) {
+    this.#findMailbox = findMailbox
     this.#emulator = emulator
     this.#boxes = boxes
   }
@@ -104,7 +108,7 @@ export class Subscriptions {
   eventChanged(user: string, id: string, changeType: 'created' | 'updated' | 'deleted'): Promise<void> {
     return this.#queue(async () => {
       if (!this.enabled) return
-      const own = this.of(user).filter(({ resource }) => /^\/?me\/events$/i.test(resource))
+      const own = this.of(user).filter(({ resource }) => /^\/?(me|users\/[^/]+)\/events$/i.test(resource))
       for (const found of own.filter((subscription) => subscription.changeType.split(',').includes(changeType))) {
         const resource = `Users/${this.#emulator.microsoft.users.findOneBy('email', user)?.oid}/Events/${id}`
         const resourceData = { '@odata.type': '#Microsoft.Graph.Event', '@odata.id': resource, id }
@@ -196,9 +200,12 @@ export class Subscriptions {
         return invalid(
           `Subscription validation request failed. Notification endpoint must respond with 200 OK to validation request.`,
         )
+    const mailbox = this.#findMailbox(request, resource)
+    if (typeof mailbox !== 'string') return mailbox
     const created = {
       id: randomUUID(),
-      user: request.user ?? '',
+      user: mailbox,
+      owner: request.user,
       resource,
       changeType,
       notificationUrl,
@@ -212,8 +219,9 @@ export class Subscriptions {
   }
 
   #one(request: Routed, act: (found: Subscription) => Response): Response {
-    const found = this.of(request.user ?? '').find(({ id }) => id === request.params.id)
-    return found ? act(found) : unknown()
+    const found = this.all.get(request.params.id ?? '')
+    const isOwn = found?.owner === request.user && Date.parse(found?.expirationDateTime ?? '') > Date.now()
+    return found && isOwn ? act(found) : unknown()
   }
 
   #renew(request: Routed, found: Subscription): Response {
@@ -259,7 +267,10 @@ export class Subscriptions {
 
 const tooLong = (at: string): boolean => !(Date.parse(at) > Date.now()) || Date.parse(at) > Date.now() + MAX_LIFETIME_MS
 
-const subscriptionResource = ({ user: _, ...found }: Subscription & { immutable?: boolean }) => {
-  const { immutable: __, ...rest } = found
+const subscriptionResource = ({ user: _, ...found }: Subscription & { immutable?: boolean; owner?: string | null }) => {
+  const { immutable: __, owner: ___, ...rest } = found
   return rest
 }
+
+/** The user whose mailbox the resource of a subscription is in, or why the token does not open it. */
+export type FindMailbox = (request: Routed, resource: string) => string | Response

@@ -161,7 +161,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       codeVerifier: facts.codeVerifier,
     })
     const mail = deps.mail(provider)
-    if (mail !== undefined) await checkMailbox(mail, user.email, tokens).catch(throwMailboxRefused)
+    const mailbox = { email: user.email, settings: {}, accessToken: async () => tokens.accessToken }
+    if (mail !== undefined) await checkMailbox(mail, mailbox).catch(throwMailboxRefused)
     return sessions.link(facts.code, session, {
       provider,
       email: user.email,

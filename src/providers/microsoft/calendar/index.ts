@@ -52,7 +52,7 @@ export function microsoftCalendars(
       microsoftPush(
         (access) => openGraph(access, false),
         () => clock.now(),
-        'me/events',
+        'events',
       ),
     ),
   }

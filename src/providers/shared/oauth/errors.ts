@@ -60,15 +60,40 @@ const formatDetail = (code: string, aadsts: readonly number[]) =>
 
 /** The error of a response, and the same with the number that Microsoft adds, safe to show. */
 export function parseErrorCode(responseText: string): { error: string; code: string } {
+  const body = parseBody(responseText)
+  if (typeof body.error !== 'string') return { error: '', code: 'unreadable response' }
+  return { error: body.error, code: formatDetail(body.error, readAadsts(body)) }
+}
+
+/** What a token endpoint says when it refuses a request. */
+export interface TokenError {
+  /** Of RFC 6749; empty when the response cannot be read. */
+  error: string
+  /** The numbers that Microsoft adds. */
+  aadsts: readonly number[]
+  /** The error code with the first of them, safe to show. */
+  detail: string
+  /** Set when the same request may succeed later. */
+  temporary: ProviderError | undefined
+}
+
+export function parseTokenError(service: string, responseText: string): TokenError {
+  const body = parseBody(responseText)
+  const error = typeof body.error === 'string' ? body.error : ''
+  const aadsts = readAadsts(body)
+  const detail = error === '' ? 'unreadable response' : formatDetail(error, aadsts)
+  const known = toError(service, error, body)
+  return { error, aadsts, detail, temporary: TEMPORARY_KINDS.has(known.kind) ? known : undefined }
+}
+
+const TEMPORARY_KINDS: ReadonlySet<ProviderErrorKind> = new Set(['unavailable', 'rate_limited'])
+
+function parseBody(text: string): Record<string, unknown> {
   try {
-    const body: unknown = JSON.parse(responseText)
-    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string') {
-      return { error: body.error, code: formatDetail(body.error, readAadsts({ ...body })) }
-    }
+    return Object(JSON.parse(text))
   } catch {
-    // Reported as unreadable.
+    return {}
   }
-  return { error: '', code: 'unreadable response' }
 }
 
 const SENTENCES: { readonly [Kind in ProviderErrorKind]?: string } = {

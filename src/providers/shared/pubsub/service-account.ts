@@ -1,10 +1,11 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { Pool } from '../../../platform/net/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { ProviderError } from '../../contract/index.ts'
+import { signedJwt } from '../oauth/index.ts'
 import { exchange, parser, readJson, statusError } from '../rest/index.ts'
 
 /** The Google service account that reads the subscription. */
@@ -88,10 +89,8 @@ export function serviceToken(account: ServiceAccount, clock: Clock): (refused?: 
 
 function assertion({ email, key, keyId, tokenUrl }: ServiceAccount, nowMs: number): string {
   const iat = Math.floor(nowMs / 1000) - SKEW_SECONDS
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const header = part({ alg: 'RS256', typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
-  const claims = part({ iss: email, scope: SCOPE, aud: tokenUrl, iat, exp: iat + LIFETIME_SECONDS })
-  return `${header}.${claims}.${sign('RSA-SHA256', Buffer.from(`${header}.${claims}`), key).toString('base64url')}`
+  const claims = { iss: email, scope: SCOPE, aud: tokenUrl, iat, exp: iat + LIFETIME_SECONDS }
+  return signedJwt({ alg: 'RS256', ...(keyId !== undefined && { kid: keyId }) }, claims, key)
 }
 
 async function post(account: ServiceAccount, nowMs: number): Promise<unknown> {

@@ -1,0 +1,80 @@
+import type { Db } from '../../platform/db/index.ts'
+import { invalid } from '../../platform/errors/app-error.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import { isEmailAddress } from '../../platform/formats/email-address.ts'
+import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import { type DirectoryDeps, directoryAccess, toConnectionError } from '../connections/directory.ts'
+import { connectionStore } from '../connections/store.ts'
+import type { LinkAccount } from '../identity/account.ts'
+import { checkMailbox } from './mailbox-check.ts'
+
+export interface TenantAccountDeps extends DirectoryDeps {
+  db: Db
+  mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
+}
+
+/** A request to connect a mailbox of a tenant, without the consent of its user. */
+export interface TenantAccountRequest {
+  connectionId: string
+  provider: ProviderName | undefined
+  email: string | undefined
+  customUserId: string | null
+}
+
+/** Checks that the connection opens the mailbox, and returns the account to link. Throws validation_failed, naming the field. */
+export async function verifiedTenantAccount(
+  deps: TenantAccountDeps,
+  { connectionId, provider, email, customUserId }: TenantAccountRequest,
+): Promise<LinkAccount> {
+  const connection = await connectionStore(deps.db.read, deps.db.dialect).find(connectionId)
+  if (connection === undefined) throw invalid('body.connectionId', 'is not the id of a connection')
+  if (provider !== undefined && provider !== connection.provider) {
+    throw invalid('body.provider', `must be ${connection.provider}, as that of the connection`)
+  }
+  const address = email?.trim()
+  if (!address) throw invalid('body.email', 'is required: the address of a mailbox of the tenant')
+  if (!isEmailAddress(address)) throw invalid('body.email', 'is not an email address')
+  const user = await findUser(deps, connectionId, connection.provider, address)
+  const mailbox = { email: user?.email ?? address, settings: { graph: { user: user?.id ?? address } } }
+  const accessToken = (refused?: string) => deps.tokens.accessToken(connectionId, refused)
+  try {
+    const mail = deps.mail(connection.provider)
+    if (mail !== undefined) await checkMailbox(mail, { ...mailbox, accessToken })
+  } catch (error) {
+    throw mailboxFailure(error)
+  }
+  return {
+    ...mailbox,
+    provider: connection.provider,
+    customUserId,
+    // The directory may not be readable, now or later: only the address identifies a mailbox for certain.
+    providerUser: JSON.stringify(['mailbox', mailbox.email.toLowerCase()]),
+    secrets: {},
+    connectionId,
+  }
+}
+
+/** The id stays the same when the address changes, so it is used where the directory can be read. */
+async function findUser(deps: TenantAccountDeps, connectionId: string, provider: 'microsoft', email: string) {
+  const access = directoryAccess(deps.tokens, connectionId)
+  let user: Awaited<ReturnType<(typeof deps.tenants)[typeof provider]['findUser']>>
+  try {
+    user = await deps.tenants[provider].findUser(access, email)
+  } catch (error) {
+    rethrowProgrammingError(error)
+    if (!(error instanceof ProviderError)) throw error
+    if (error.kind === 'auth_expired') throw toConnectionError(error)
+    // The permission for the directory is missing, or it does not respond: the mailbox itself is checked next.
+    return undefined
+  }
+  if (user === undefined) throw invalid('body.email', 'is not the address of a user of this tenant')
+  return user
+}
+
+function mailboxFailure(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return error
+  if (error.kind === 'rejected' || error.kind === 'not_found') {
+    return invalid('body.email', `is not a mailbox that the connection can open (${error.message})`)
+  }
+  return toConnectionError(error)
+}

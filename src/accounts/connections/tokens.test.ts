@@ -1,0 +1,162 @@
+import { expect, it } from 'vitest'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { generateKeyRing, parseKeyRing, sealer } from '../../platform/crypto/seal.ts'
+import type { Db } from '../../platform/db/index.ts'
+import { silentLog } from '../../platform/log/index.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import { ProviderError, type TenantProvider } from '../../providers/contract/index.ts'
+import { sealSecrets } from './secrets.ts'
+import { connectionStore } from './store.ts'
+import { connectionTokenStore, purgeTokens } from './token-store.ts'
+import { type ConnectionTokensDeps, connectionTokens } from './tokens.ts'
+
+const ID = 'con_1'
+const HOUR_MS = 3_600_000
+
+describeEachDatabase('the tokens of a connection', (open) => {
+  const sealing = sealer(parseKeyRing(generateKeyRing()))
+
+  /** A connection, and the token endpoint of its provider. */
+  async function stored(secret = 'first') {
+    const db = await open()
+    const endpoint = {
+      requests: [] as string[],
+      respond: async (): Promise<void> => {},
+      lifeMs: HOUR_MS,
+    }
+    const directory: Omit<TenantProvider, 'requestToken'> = {
+      listUsers: () => Promise.reject(new Error('not part of this test')),
+      findUser: () => Promise.reject(new Error('not part of this test')),
+    }
+    const tenants: ConnectionTokensDeps['tenants'] = {
+      microsoft: {
+        ...directory,
+        async requestToken({ secrets }) {
+          endpoint.requests.push(secrets.clientSecret ?? '')
+          await endpoint.respond()
+          return { accessToken: `token-${endpoint.requests.length}`, expiresAt: Date.now() + endpoint.lifeMs }
+        },
+      },
+    }
+    await db.transaction((tx) =>
+      connectionStore(tx, db.dialect).insert({
+        id: ID,
+        provider: 'microsoft',
+        kind: 'tenant',
+        name: 'Acme',
+        settings: JSON.stringify({ tenantId: 't', clientId: 'c', thumbprint: null }),
+        secrets: sealSecrets(sealing, ID, { clientSecret: secret }),
+        status: 'connected',
+        statusReason: null,
+        createdAt: 1,
+        updatedAt: 1,
+      }),
+    )
+    const retried: string[] = []
+    /** One process among several on the same database. */
+    const replica = (timing: ConnectionTokensDeps['timing'] = {}) =>
+      connectionTokens({
+        db,
+        clock: systemClock,
+        sealer: sealing,
+        log: silentLog,
+        tenants,
+        retryAccounts: async (id) => void retried.push(id),
+        timing,
+      })
+    return { db, endpoint, replica, retried }
+  }
+
+  const replaceSecret = (db: Db, secret: string) =>
+    db.transaction(async (tx) => {
+      await connectionTokenStore(tx, db.dialect).forget(ID)
+      const secrets = sealSecrets(sealing, ID, { clientSecret: secret })
+      await connectionStore(tx, db.dialect).change(ID, { secrets, status: 'connected', statusReason: null }, 2)
+    })
+
+  const connection = (db: Db) => connectionStore(db.read, db.dialect).get(ID)
+
+  it('requests one for all accounts of all replicas, and another when it is refused', async () => {
+    const { db, endpoint, replica } = await stored()
+    const replicas = [replica(), replica(), replica()]
+    const ask = (refused?: string) =>
+      Promise.all(replicas.flatMap((each) => Array.from({ length: 100 }, () => each.accessToken(ID, refused))))
+    expect(new Set(await ask())).toEqual(new Set(['token-1']))
+    expect(new Set(await ask('token-1'))).toEqual(new Set(['token-2']))
+    expect(new Set(await ask('token-1'))).toEqual(new Set(['token-2']))
+    expect(endpoint.requests).toHaveLength(2)
+    const [row] = await db.read.selectFrom('connectionTokens').selectAll().execute()
+    expect(row).toMatchObject({ id: ID, lease: null, leaseUntil: null, token: expect.not.stringContaining('token-2') })
+    await expect(replicas[0]?.accessToken('con_deleted')).rejects.toMatchObject({ kind: 'auth_expired' })
+  })
+
+  it('waits for another process, and takes over from one that died', async () => {
+    const { db, endpoint, replica } = await stored()
+    const tokens = replica({ waitMs: 50, pollMs: 5 })
+    const lease = (ms: number) =>
+      db.transaction((tx) =>
+        connectionTokenStore(tx, db.dialect).takeLease({ id: ID, connectionId: ID }, 'the dead', ms),
+      )
+    await lease(60_000)
+    await expect(tokens.accessToken(ID)).rejects.toMatchObject({ kind: 'unavailable', timedOut: true })
+    expect(endpoint.requests).toEqual([])
+    await db.transaction((tx) => connectionTokenStore(tx, db.dialect).endLease(ID, 'the dead'))
+    await lease(0)
+    await eventually(async () => expect(await tokens.accessToken(ID)).toBe('token-1'))
+  })
+
+  it('uses a token until it expires while the provider fails, and asks once per pause', async () => {
+    const { endpoint, replica } = await stored()
+    const tokens = replica()
+    endpoint.lifeMs = 130_000
+    const old = await tokens.accessToken(ID)
+    endpoint.respond = () => Promise.reject(new ProviderError('unavailable', 'down', { retryAfterMs: 30_000 }))
+    await expect(tokens.accessToken(ID, old)).rejects.toMatchObject({ kind: 'unavailable', message: 'down' })
+    await expect(tokens.accessToken(ID, old)).rejects.toMatchObject({ kind: 'unavailable', message: 'down' })
+    expect(await tokens.accessToken(ID)).toBe(old)
+    expect(endpoint.requests).toHaveLength(2)
+    endpoint.respond = async () => {}
+    tokens.endPause(ID)
+    expect(await tokens.accessToken(ID, old)).toBe('token-3')
+  })
+
+  it('reports refused credentials once, and retries the accounts when they work again', async () => {
+    const { db, endpoint, replica, retried } = await stored()
+    const tokens = replica()
+    endpoint.respond = () => Promise.reject(new ProviderError('auth_expired', 'the secret has expired'))
+    for (let count = 0; count < 3; count += 1) {
+      await expect(tokens.accessToken(ID)).rejects.toMatchObject({ kind: 'auth_expired' })
+    }
+    expect(endpoint.requests).toEqual(['first'])
+    expect(await connection(db)).toMatchObject({ status: 'auth_error', statusReason: 'the secret has expired' })
+    endpoint.respond = async () => {}
+    expect(await replica().accessToken(ID)).toBe('token-2')
+    expect([retried, await connection(db)]).toMatchObject([[ID], { status: 'connected', statusReason: null }])
+  })
+
+  it('uses a new secret at once, also when the old one is refused meanwhile', async () => {
+    const { db, endpoint, replica } = await stored()
+    endpoint.respond = async () => {
+      endpoint.respond = async () => {}
+      await replaceSecret(db, 'second')
+      throw new ProviderError('auth_expired', 'the old secret was deleted')
+    }
+    expect(await replica().accessToken(ID)).toBe('token-2')
+    endpoint.respond = async () => {
+      endpoint.respond = async () => {}
+      await replaceSecret(db, 'third')
+    }
+    expect(await replica().accessToken(ID, 'token-2')).toBe('token-4')
+    expect(endpoint.requests).toEqual(['first', 'second', 'second', 'third'])
+    expect(await connection(db)).toMatchObject({ status: 'connected', version: 3 })
+  })
+
+  it('deletes tokens that have expired', async () => {
+    const { db, endpoint, replica } = await stored()
+    endpoint.lifeMs = HOUR_MS
+    await replica().accessToken(ID)
+    const purge = (beforeMs: number) => db.transaction((tx) => purgeTokens(tx, beforeMs, 10))
+    expect([await purge(Date.now()), await purge(Date.now() + 2 * HOUR_MS)]).toEqual([0, 1])
+  })
+})

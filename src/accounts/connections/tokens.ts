@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { sleep } from '../../platform/concurrency/abort.ts'
+import type { Sealer } from '../../platform/crypto/seal.ts'
+import type { Db } from '../../platform/db/index.ts'
+import type { Log } from '../../platform/log/index.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { ProviderError, type ProviderName, type TenantProvider } from '../../providers/contract/index.ts'
+import { isFresh, refreshTime } from '../tokens/account-secrets.ts'
+import { fallBack, type RefreshDeps, RefreshPauses } from '../tokens/refresh.ts'
+import type { TokenTiming } from '../tokens/tokens.ts'
+import { openCredentials, openToken, type StoredToken, sealToken } from './secrets.ts'
+import { connectionStore } from './store.ts'
+import type { ConnectionRow } from './tables.ts'
+import { connectionTokenStore } from './token-store.ts'
+
+export interface ConnectionTokensDeps {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+  log: Log
+  tenants: Tenants
+  /** Allows one more attempt for the accounts of a connection whose credentials work again. May run again after a crash. */
+  retryAccounts(connectionId: string): Promise<void>
+  onRefresh?: RefreshDeps['onRefresh']
+  timing?: Partial<TokenTiming> | undefined
+}
+
+export type Tenants = Readonly<Record<Extract<ProviderName, 'microsoft'>, TenantProvider>>
+
+const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 15_000, pollMs: 100 }
+/** After a failure the provider is asked again at the earliest after these pauses, by each process. */
+const REFUSED_PAUSE_MS = 60_000
+const FAILED_PAUSE_MS = 2_000
+const MAX_PAUSE_MS = 60_000
+
+export type ConnectionTokens = ReturnType<typeof connectionTokens>
+
+/**
+ * Access tokens of connections, requested once for all accounts and replicas:
+ *
+ *   stored token valid ──────────────────────────────► return it
+ *   else: take the lease ──► request ──► store ──────► return it
+ *         lease is held ──► read the row until the holder has stored its token
+ *
+ * No transaction waits for the network. A process that dies in between leaves a lease that expires; nothing else is lost, because
+ * the credentials stay valid.
+ */
+export function connectionTokens(deps: ConnectionTokensDeps) {
+  const { db, clock, sealer } = deps
+  const timing = { ...TIMING, ...deps.timing }
+  const pauses = new RefreshPauses(clock)
+  const flights = new Map<string, Promise<string>>()
+
+  async function readToken(id: string): Promise<StoredToken | undefined> {
+    const row = await connectionTokenStore(db.read, db.dialect).find(id)
+    return row && openToken(sealer, row)
+  }
+
+  function shared(connectionId: string, refused: string | undefined): Promise<string> {
+    const running = flights.get(connectionId)
+    if (running !== undefined) return running
+    const flight = requestOrWait(connectionId, refused).finally(() => flights.delete(connectionId))
+    flights.set(connectionId, flight)
+    return flight
+  }
+
+  async function requestOrWait(connectionId: string, refused: string | undefined): Promise<string> {
+    const giveUpAt = clock.monotonic() + timing.waitMs
+    for (;;) {
+      const connection = await findConnection(deps, connectionId)
+      const stored = await readToken(connectionId)
+      if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
+      const failure = pauses.findFailure(pausedAs(connection))
+      if (failure !== undefined) return fallBackTo(stored, refused, failure)
+      const holder = randomUUID()
+      const row = { id: connectionId, connectionId }
+      const leased = await db.transaction((tx) =>
+        connectionTokenStore(tx, db.dialect).takeLease(row, holder, timing.leaseMs),
+      )
+      if (leased !== undefined) {
+        const token = await requestUnderLease({ connection, holder, refused, current: openToken(sealer, leased) })
+        if (token !== undefined) return token
+      } else {
+        if (clock.monotonic() >= giveUpAt) {
+          const why = 'another process did not finish requesting the token'
+          return fallBackTo(stored, refused, new ProviderError('unavailable', why, { timedOut: true }))
+        }
+        await sleep(timing.pollMs * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  /** Undefined when the token or the credentials were replaced meanwhile; then read the row again. */
+  async function requestUnderLease({
+    connection,
+    holder,
+    refused,
+    current,
+  }: LeasedRequest): Promise<string | undefined> {
+    const { id, provider } = connection
+    const endLease = () => db.transaction((tx) => connectionTokenStore(tx, db.dialect).endLease(id, holder))
+    // The former holder stored a token after this process read the row.
+    if (current !== undefined && isFresh(current, refused, clock.now())) {
+      await endLease()
+      return undefined
+    }
+    const startedMs = clock.monotonic()
+    const about = () => ({
+      provider,
+      operation: 'connections.tokens',
+      durationMs: clock.monotonic() - startedMs,
+      metadata: { connectionId: id },
+    })
+    try {
+      const { accessToken, expiresAt } = await deps.tenants[provider].requestToken(openCredentials(sealer, connection))
+      const token = { accessToken, expiresAt, refreshAt: refreshTime(expiresAt, clock.now()) }
+      pauses.end(id)
+      if (!(await storeToken(connection, holder, token))) return undefined
+      deps.log.info('Requested an access token of a connection.', about())
+      deps.onRefresh?.(provider, 'succeeded')
+      return accessToken
+    } catch (error) {
+      await endLease()
+      if (!(error instanceof ProviderError)) throw error
+      const isRefused = error.kind === 'auth_expired'
+      deps.onRefresh?.(provider, isRefused ? 'refused' : 'failed')
+      const pauseMs = isRefused ? REFUSED_PAUSE_MS : Math.min(error.retryAfterMs ?? FAILED_PAUSE_MS, MAX_PAUSE_MS)
+      pauses.begin(pausedAs(connection), error, pauseMs)
+      const paused = `trying again in ${Math.ceil(pauseMs / 1000)} s at the earliest`
+      deps.log.warn(`Cannot request an access token of a connection (${error.message}); ${paused}.`, {
+        ...about(),
+        error,
+      })
+      if (isRefused) {
+        const { version } = await findConnection(deps, id)
+        if (version !== connection.version) return undefined
+        await markRefused(connection, error)
+      }
+      return fallBackTo(current, refused, error)
+    }
+  }
+
+  /** Before the token is stored, because the next request may be an hour away: a crash in between repeats this. */
+  async function storeToken(connection: ConnectionRow, holder: string, token: StoredToken): Promise<boolean> {
+    const { id, status } = connection
+    if (status === 'auth_error') await deps.retryAccounts(id)
+    const kept = { token: sealToken(sealer, id, token), expiresAt: token.expiresAt }
+    return db.transaction(async (tx) => {
+      const isKept = await connectionTokenStore(tx, db.dialect).keep(id, holder, kept)
+      if (isKept && status === 'auth_error') {
+        await connectionStore(tx, db.dialect).setStatus(connection, 'connected', null, clock.now())
+      }
+      return isKept
+    })
+  }
+
+  async function markRefused(connection: ConnectionRow, { message }: ProviderError): Promise<void> {
+    if (connection.status === 'auth_error' && connection.statusReason === message) return
+    await db.transaction((tx) =>
+      connectionStore(tx, db.dialect).setStatus(connection, 'auth_error', message, clock.now()),
+    )
+  }
+
+  function fallBackTo(stored: StoredToken | undefined, refused: string | undefined, error: ProviderError): string {
+    if (stored === undefined) throw error
+    return fallBack(stored, refused, error, clock.now())
+  }
+
+  return {
+    endPause: (connectionId: string): void => pauses.end(connectionId),
+
+    /** See `MailAccess.accessToken`. Throws `ProviderError`: `auth_expired` when the provider refuses the credentials. */
+    async accessToken(connectionId: string, refused?: string): Promise<string> {
+      const stored = await readToken(connectionId)
+      if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
+      const token = await shared(connectionId, refused)
+      if (token !== refused) return token
+      // The joined request began before this token was rejected.
+      const next = await shared(connectionId, refused)
+      if (next !== refused) return next
+      throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
+    },
+  }
+}
+
+interface LeasedRequest {
+  connection: ConnectionRow
+  holder: string
+  refused: string | undefined
+  current: StoredToken | undefined
+}
+
+/** New credentials are used at once, whatever the old ones led to. */
+function pausedAs({ id, version }: ConnectionRow) {
+  return { id, accessVersion: version }
+}
+
+async function findConnection({ db }: ConnectionTokensDeps, id: string): Promise<ConnectionRow> {
+  const found = await connectionStore(db.read, db.dialect).find(id)
+  if (found !== undefined) return found
+  throw new ProviderError('auth_expired', 'the connection of this account was deleted')
+}

@@ -1,0 +1,68 @@
+/** How an organisation's application is known at Microsoft. `thumbprint` belongs to a certificate. No secrets. */
+export interface MicrosoftTenantSettings {
+  tenantId: string
+  clientId: string
+  /** Of the certificate that signs requests, in hexadecimal: SHA-1 or SHA-256. Null with a client secret. */
+  thumbprint: string | null
+}
+
+/** One of both. Never log them. */
+export interface MicrosoftTenantSecrets {
+  clientSecret?: string
+  /** PEM. */
+  privateKey?: string
+}
+
+/** What an organisation gave its application for all of its mailboxes. Holds secrets: never log it, never keep it longer than the call. */
+export interface TenantCredentials {
+  settings: MicrosoftTenantSettings
+  secrets: MicrosoftTenantSecrets
+}
+
+/** An access token of an application. */
+export interface AppToken {
+  accessToken: string
+  /** Milliseconds. */
+  expiresAt: number
+}
+
+/** Reads the directory of a tenant with its own token. */
+export interface DirectoryAccess {
+  /** Identifies the connection, for limits of the rate. */
+  connectionId: string
+  /** As in `MailAccess`. */
+  accessToken(refused?: string): Promise<string>
+}
+
+export interface DirectoryUser {
+  /** The provider's id of the user. */
+  id: string
+  email: string
+  name: string
+}
+
+export interface DirectoryPage {
+  users: DirectoryUser[]
+  /** Continues the list. Null at its end. */
+  next: string | null
+}
+
+export interface DirectoryQuery {
+  /** The beginning of a name or an address. */
+  q: string | undefined
+  limit: number
+  /** `next` of the page before. A caller may have forged it. */
+  next: string | undefined
+}
+
+/**
+ * The mailboxes of a whole organisation, opened with the credentials of an application in place of each user's consent. Methods take at
+ * most 20 s and throw `ProviderError`: `auth_expired` when the provider refuses the credentials, with a message that says why and what
+ * to do; `rejected` with `missingScope` when the application has no permission for the directory.
+ */
+export interface TenantProvider {
+  requestToken(credentials: TenantCredentials): Promise<AppToken>
+  listUsers(access: DirectoryAccess, query: DirectoryQuery): Promise<DirectoryPage>
+  /** The user with this address. Undefined when the directory has none. */
+  findUser(access: DirectoryAccess, email: string): Promise<DirectoryUser | undefined>
+}

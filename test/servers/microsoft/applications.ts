@@ -1,0 +1,144 @@
+import { constants, randomBytes, timingSafeEqual, verify, X509Certificate } from 'node:crypto'
+import type { Routed } from '../fake/router.ts'
+import type { Grant, Tokens } from '../fake/tokens.ts'
+import { client, type Emulator, type UserRow } from './emulator.ts'
+import { graphError, oauthError } from './errors.ts'
+
+/** An application's permissions for a whole tenant, as its administrator consented to them. */
+export interface Tenant {
+  /** Application permissions, such as `Mail.ReadWrite`. */
+  roles: string[]
+  secret: string
+  isSecretExpired: boolean
+  /** PEM. */
+  certificates: string[]
+  /** Addresses that an application access policy excludes. */
+  excluded: Set<string>
+  /** No administrator has consented, or access was withdrawn. */
+  isUnknown: boolean
+}
+
+const TENANT_ROLES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite', 'User.Read.All']
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** Client credentials of Entra (with a secret or a certificate), and what Graph allows their tokens. */
+export function applications(emulator: Emulator, tokens: Tokens, url: string) {
+  const tenants = new Map<string, Tenant>()
+  let tokenRequests = 0
+
+  function issue(tenantId: string, { roles }: Tenant): Response {
+    const accessToken = `eyJ0eXAiOiJKV1Qi.${randomBytes(32).toString('base64url')}.${randomBytes(16).toString('base64url')}`
+    tokens.issue(accessToken, { user: '', scopes: roles, refreshToken: null, application: { tenantId } })
+    const lifetime = { expires_in: tokens.lifetime, ext_expires_in: tokens.lifetime }
+    return Response.json({ token_type: 'Bearer', ...lifetime, access_token: accessToken })
+  }
+
+  function refuseAssertion(tenantId: string, tenant: Tenant, assertion: string): Response | undefined {
+    const [head = '', body = '', signature = ''] = assertion.split('.')
+    const header = JSON.parse(Buffer.from(head, 'base64url').toString())
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
+    const invalid = (number: number, text: string) => oauthError('invalid_client', number, text, 401)
+    const certificate = tenant.certificates
+      .map((pem) => new X509Certificate(pem))
+      .find(({ fingerprint, fingerprint256 }) => {
+        const print = (hex: string) => Buffer.from(hex.replaceAll(':', ''), 'hex').toString('base64url')
+        return header.x5t === print(fingerprint) || header['x5t#S256'] === print(fingerprint256)
+      })
+    if (certificate === undefined)
+      return invalid(700027, 'The certificate with identifier used to sign the client assertion is not registered.')
+    const key = certificate.publicKey
+    const signed = Buffer.from(`${head}.${body}`)
+    const padding = header.alg === 'PS256' ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING
+    const isSigned = verify('sha256', signed, { key, padding, saltLength: 32 }, Buffer.from(signature, 'base64url'))
+    if (!isSigned) return invalid(700027, 'Client assertion failed signature validation.')
+    if (claims.aud !== `${url}/${tenantId}/oauth2/v2.0/token`)
+      return invalid(700023, 'Client assertion audience claim does not match Realm issuer.')
+    if (claims.iss !== client.id || claims.sub !== client.id || typeof claims.jti !== 'string')
+      return invalid(700021, 'Client assertion application identifier does not match the client id.')
+    const now = Date.now() / 1000
+    if (!(claims.nbf <= now + 300) || !(claims.exp > now - 300) || claims.exp - claims.nbf > 660)
+      return invalid(700024, 'Client assertion is not within its valid time range.')
+    return undefined
+  }
+
+  /** `grant_type=client_credentials`. */
+  function token(request: Routed, fields: URLSearchParams): Response {
+    tokenRequests += 1
+    const tenantId = request.params.tenant ?? ''
+    const tenant = tenants.get(tenantId)
+    if (tenant === undefined)
+      return oauthError(
+        'invalid_request',
+        90002,
+        `Tenant '${tenantId}' not found. Check that the tenant id is correct.`,
+      )
+    if (!fields.get('scope')?.endsWith('/.default'))
+      return oauthError('invalid_scope', 1002012, 'Client credential flows must have a scope value with /.default.')
+    if (fields.get('client_id') !== client.id || tenant.isUnknown)
+      return oauthError('unauthorized_client', 700016, 'Application was not found in the directory.')
+    if (fields.get('client_assertion_type') === ASSERTION_TYPE) {
+      return refuseAssertion(tenantId, tenant, fields.get('client_assertion') ?? '') ?? issue(tenantId, tenant)
+    }
+    const secret = fields.get('client_secret')
+    if (secret === null)
+      return oauthError('invalid_client', 7000216, "'client_assertion' or 'client_secret' is required.", 401)
+    if (!isEqual(secret, tenant.secret)) return oauthError('invalid_client', 7000215, 'Invalid client secret.', 401)
+    if (tenant.isSecretExpired)
+      return oauthError('invalid_client', 7000222, 'The provided client secret keys are expired.', 401)
+    return issue(tenantId, tenant)
+  }
+
+  const usersOf = (tenantId: string): UserRow[] =>
+    emulator.microsoft.users.findBy('tenant_id', tenantId).toSorted((a, b) => a.email.localeCompare(b.email))
+
+  /** The user of the tenant with this id or address. */
+  function findUser(tenantId: string, idOrAddress: string): UserRow | undefined {
+    const wanted = idOrAddress.toLowerCase()
+    return usersOf(tenantId).find(({ oid, email }) => oid === wanted || email.toLowerCase() === wanted)
+  }
+
+  /** The mailbox that the path below `/users/{id}` leads to, or why it leads to none. */
+  function openMailbox(grant: Grant, idOrAddress: string): string | Response {
+    const { tenantId = '' } = grant.application ?? {}
+    const user = findUser(tenantId, idOrAddress)
+    if (user === undefined)
+      return graphError(404, 'ErrorInvalidUser', `The requested user '${idOrAddress}' is invalid.`)
+    if (tenants.get(tenantId)?.excluded.has(user.email)) return outsidePolicy()
+    return user.email
+  }
+
+  return {
+    openMailbox,
+    token,
+    usersOf,
+    findUser,
+    get tokenRequests() {
+      return tokenRequests
+    },
+    /** The administrator of the tenant consents to the application. */
+    consent(tenantId: string, changes: Partial<Tenant> = {}): Tenant {
+      const tenant: Tenant = {
+        roles: TENANT_ROLES,
+        secret: 'tenant-secret',
+        isSecretExpired: false,
+        certificates: [],
+        excluded: new Set(),
+        isUnknown: false,
+        ...changes,
+      }
+      tenants.set(tenantId, tenant)
+      return tenant
+    },
+  }
+}
+
+function isEqual(left: string, right: string): boolean {
+  return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
+}
+
+const outsidePolicy = () =>
+  graphError(
+    403,
+    'ErrorAccessDenied',
+    'Access to OData is disabled: [RAOP] : Blocked by tenant configured AppOnly AccessPolicy settings.',
+  )
