@@ -9,6 +9,7 @@ const SECTIONS = [
   ['Sync, webhooks, retention', ['SYNC_INITIAL_MESSAGES', 'RETENTION_AUDIT_DAYS']],
   ['Google', ['GOOGLE_CLIENT_ID', 'GOOGLE_PUBSUB_URL']],
   ['Microsoft', ['MICROSOFT_CLIENT_ID', 'MICROSOFT_GRAPH_URL']],
+  ['OAuth for IMAP', ['OAUTH_PROVIDERS', 'OAUTH_PROVIDERS']],
   ['Cloud Pub/Sub for gmail', ['PUBSUB_TOPIC_NAME', 'PUBSUB_MAX_RETRIES']],
   ['Log and metrics', ['LOG_LEVEL', 'METRICS_PUBLIC']],
 ]

@@ -8,7 +8,7 @@ import './connections/tables.ts'
 
 export { imapSignIn } from './connecting/imap-check.ts'
 export type { ImapField, ImapFields } from './connecting/imap-connection.ts'
-export { checkMailbox } from './connecting/mailbox-check.ts'
+export { oauthMailboxes } from './connecting/mail-oauth.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
 export { openConnections } from './connections/open.ts'

@@ -15,6 +15,7 @@ const PLANTED: Record<string, string> = {
   GOOGLE_CLIENT_SECRET: 'planted-google-secret',
   MICROSOFT_CLIENT_SECRET: 'planted-microsoft-secret',
   APPLICATION_CREDENTIALS: JSON.stringify({ private_key: 'planted-private-key', client_email: 'a@b.example' }),
+  OAUTH_PROVIDERS: JSON.stringify({ yahoo: { clientId: 'posthorn', clientSecret: 'planted-yahoo-secret' } }),
   OTEL_LOGS_HEADERS: 'authorization=Bearer%20planted-otlp-token,x-team=planted-otlp-team',
 }
 const TEXTS = [
@@ -28,6 +29,7 @@ const TEXTS = [
   'planted-google-secret',
   'planted-microsoft-secret',
   'planted-private-key',
+  'planted-yahoo-secret',
   'planted-otlp-token',
   'planted-otlp-team',
 ]

@@ -3,6 +3,7 @@ import type { GmailPullerDeps } from '../mail/push/index.ts'
 import type { SyncSettings } from '../mail/sync/index.ts'
 import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import type { OtlpOptions } from '../platform/otlp/index.ts'
+import { readOAuthProviders } from '../providers/mail-oauth/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
 
 // Converts the settings to the options of the features.
@@ -65,6 +66,7 @@ export function secretTexts(config: Config): string[] {
     ...privateKeyIn(config.applicationCredentials),
     config.googleClientSecret,
     config.microsoftClientSecret,
+    ...readOAuthProviders(config.oauthProviders).providers.map(({ clientSecret }) => clientSecret),
     ...[config.databaseUrl, config.redisUrl, config.otelEndpoint, config.otelLogsEndpoint].flatMap(passwordsIn),
     // `Bearer <token>`: the token by itself, too.
     ...headers.flatMap((value) => [value, ...value.split(' ').slice(1)]),

@@ -4,12 +4,15 @@ import type { Log } from '../platform/log/index.ts'
 import type { Clock } from '../platform/time/clock.ts'
 import type { LoginProvider } from '../providers/contract/index.ts'
 import { gmailLogin } from '../providers/gmail/index.ts'
+import { type MailLogins, mailLogins, readOAuthProviders } from '../providers/mail-oauth/index.ts'
 import { microsoftLogin } from '../providers/microsoft/index.ts'
 
 /** The login providers with complete client settings. */
 export interface SignIn {
   gmail?: LoginProvider
   microsoft?: LoginProvider
+  /** For mail servers, by their names in OAUTH_PROVIDERS. */
+  mail: MailLogins
 }
 
 /** A setting that prevents users from signing in. */
@@ -22,12 +25,13 @@ const PROVIDERS = ['gmail', 'microsoft'] as const
 
 type SignInConfig = Pick<
   Config,
-  Extract<keyof Config, `google${string}` | `microsoft${string}`> | 'publicUrl' | 'authScreenName'
+  Extract<keyof Config, `google${string}` | `microsoft${string}`> | 'publicUrl' | 'authScreenName' | 'oauthProviders'
 >
 
 export function signIn(config: SignInConfig, clock: Clock): SignIn {
   const { googleClientId, googleClientSecret, microsoftClientId, microsoftClientSecret } = config
   return {
+    mail: mailLogins(readOAuthProviders(config.oauthProviders).providers, clock),
     ...(googleClientId !== undefined &&
       googleClientSecret !== undefined && {
         gmail: gmailLogin({
@@ -85,11 +89,15 @@ export function signInProblems(config: SignInConfig): SignInProblem[] {
 /** For `/health`: the configured providers, whether they can connect mailboxes, and the redirect URI to register. */
 export function signInStates(config: SignInConfig, providers: SignIn) {
   const problems = signInProblems(config)
-  return PROVIDERS.flatMap((name) => {
+  const forMail = [...providers.mail.keys()].map((name) => {
+    return { name, canConnect: true, redirectUri: redirectUri(config.publicUrl, name) }
+  })
+  const withApi = PROVIDERS.flatMap((name) => {
     if (providers[name] === undefined) return []
     const uri = redirectUri(config.publicUrl, name)
     return { name, canConnect: !problems.some(({ message }) => message.includes(uri)), redirectUri: uri }
   })
+  return [...withApi, ...forMail]
 }
 
 /** Logs the redirect URI to register at each provider, and the settings that prevent signing in. */
@@ -98,6 +106,9 @@ export function reportSignIn(config: SignInConfig, providers: SignIn, log: Log):
   if (providers.gmail !== undefined) log.info(registration('Google', redirectUri(config.publicUrl, 'gmail')), fields)
   if (providers.microsoft !== undefined) {
     log.info(registration('Microsoft', redirectUri(config.publicUrl, 'microsoft')), fields)
+  }
+  for (const { provider } of providers.mail.values()) {
+    log.info(registration(provider.label, redirectUri(config.publicUrl, provider.name)), fields)
   }
   for (const { message } of signInProblems(config)) log.warn(message, fields)
   if (config.authScreenName === undefined && !isLocal(new URL(config.publicUrl))) {
@@ -133,6 +144,12 @@ const microsoftAccepts = (url: URL) => url.protocol === 'https:' || isLocal(url)
 
 const isLocal = ({ hostname }: URL) => hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
 
+/** The login by the provider, or by the name in OAUTH_PROVIDERS. */
+export function findLogin({ gmail, microsoft, mail }: SignIn, name: string): LoginProvider | undefined {
+  if (name === 'gmail') return gmail
+  return name === 'microsoft' ? microsoft : mail.get(name)?.login
+}
+
 /** For the portal: what an operator enters in the consoles of the providers. */
 export function providerSetups({ publicUrl }: Pick<Config, 'publicUrl'>, logins: SignIn) {
   return [
@@ -143,5 +160,8 @@ export function providerSetups({ publicUrl }: Pick<Config, 'publicUrl'>, logins:
       scopes: [...(logins[name]?.scopes ?? [])],
     })),
     { name: 'imap', isConfigured: true, redirectUrl: null, scopes: [] },
+    ...[...logins.mail.values()].map(({ provider: { name }, login }) => {
+      return { name, isConfigured: true, redirectUrl: redirectUri(publicUrl, name), scopes: [...login.scopes] }
+    }),
   ]
 }

@@ -1,5 +1,6 @@
 import { parseApiKeys } from '../platform/crypto/api-keys.ts'
 import { closestWord, didYouMean } from '../platform/errors/did-you-mean.ts'
+import { readOAuthProviders } from '../providers/mail-oauth/index.ts'
 import { type ConfigFile, type Environment, unknownPaths } from './file.ts'
 import { givenValue } from './operator-value.ts'
 import { type Setting, settingPaths, type Values } from './setting.ts'
@@ -37,6 +38,7 @@ export function contradictions(values: Values, environment: Environment, file: C
   const { otelLogsMaxExportBatchSize: batch, otelLogsMaxQueueSize: queue } = SETTINGS
   const sizes = [values.otelLogsMaxExportBatchSize ?? batch.fallback, values.otelLogsMaxQueueSize ?? queue.fallback]
   if (Number(sizes[0]) > Number(sizes[1])) errors.push(`${batch.env} must not be greater than ${queue.env}.`)
+  if (typeof values.oauthProviders === 'string') errors.push(...readOAuthProviders(values.oauthProviders).errors)
   return errors
 }
 

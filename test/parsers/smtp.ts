@@ -53,7 +53,11 @@ async function signIn(replies: readonly Buffer[]): Promise<void> {
   try {
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const login = { settings: { ...settings, host: '127.0.0.1', port }, password: 'secret', allowSelfSigned: true }
+    const login = {
+      settings: { ...settings, host: '127.0.0.1', port },
+      credentials: { password: 'secret' },
+      allowSelfSigned: true,
+    }
     const client = await connectSmtp(login, dialing, new AbortController().signal)
     client.close()
   } finally {

@@ -12,6 +12,8 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-
 export interface Authority {
   /** PEM. */
   readonly certificate: string
+  /** The file with the PEM, for NODE_EXTRA_CA_CERTS. */
+  readonly file: string
   /** Writes `cert.pem` and `key.pem` to the folder, by default valid for `localhost` and 127.0.0.1. Returns the PEM of the certificate. */
   issue(folder: string, options?: { names?: string; isExpired?: boolean }): Promise<string>
   remove(): Promise<void>
@@ -23,6 +25,7 @@ export async function makeAuthority(): Promise<Authority> {
   await openssl('req', '-x509', ...NEW_KEY, '-days', '2', '-subj', '/CN=Authority', '-keyout', key, '-out', certificate)
   return {
     certificate: await readFile(certificate, 'utf8'),
+    file: certificate,
     async issue(folder, { names = `DNS:localhost,IP:${HOST}`, isExpired = false } = {}) {
       const [request, issued] = [join(folder, 'request.pem'), join(folder, 'cert.pem')]
       const extension = ['-addext', `subjectAltName=${names}`]

@@ -29,7 +29,7 @@ ssl = yes
 ssl_cert = <${folder}/cert.pem
 ssl_key = <${folder}/key.pem
 disable_plaintext_auth = no
-auth_mechanisms = plain login
+auth_mechanisms = ${['plain', 'login', ...(options.oauth === undefined ? [] : ['oauthbearer', 'xoauth2'])].join(' ')}
 auth_failure_delay = 0
 ${capability}
 
@@ -69,6 +69,7 @@ namespace inbox {
   }
 }
 
+${options.oauth === undefined ? '' : oauthPassdb(folder)}
 # Dovecot rereads a passwd-file only after a second, so a changed password would take effect late.
 # The home directory of a user never changes.
 passdb {
@@ -109,7 +110,41 @@ service anvil {
 service stats {
   client_limit = 4000
 }
+${options.authPort === undefined ? '' : authService(host, options.authPort)}
 ${options.extraConfig ?? ''}
+`
+}
+
+function authService(host: string, port: number): string {
+  return `
+service auth {
+  inet_listener {
+    address = ${host}
+    port = ${port}
+  }
+}
+`
+}
+
+/** First, because the other one would try a token as a password. */
+function oauthPassdb(folder: string): string {
+  return `
+passdb {
+  driver = oauth2
+  mechanisms = oauthbearer xoauth2
+  args = ${folder}/oauth2.conf
+}
+`
+}
+
+/** Asks the issuer about each token (RFC 7662). */
+export function dovecotOAuthConfig({ introspectionUrl }: NonNullable<DovecotOptions['oauth']>): string {
+  return `
+introspection_mode = post
+introspection_url = ${introspectionUrl}
+username_attribute = sub
+active_attribute = active
+active_value = true
 `
 }
 

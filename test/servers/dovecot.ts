@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from '../kit/eventually.ts'
-import { checkPasswordScript, type DovecotPorts, dovecotConfig } from './dovecot-config.ts'
+import { checkPasswordScript, type DovecotPorts, dovecotConfig, dovecotOAuthConfig } from './dovecot-config.ts'
 import { freePort } from './free-port.ts'
 import { appendMessage, type ImapServer } from './imap-server.ts'
 import { lmtpDeliver } from './lmtp.ts'
@@ -23,6 +23,10 @@ export interface DovecotOptions {
   maxUserIpConnections?: number
   /** Writes `cert.pem` and `key.pem` to the folder, and returns the certificate. Default: a self-signed one. */
   makeCertificate?(folder: string): Promise<string>
+  /** Offers OAUTHBEARER and XOAUTH2, and asks this issuer about tokens. The `sub` of a token is the user. */
+  oauth?: { introspectionUrl: string }
+  /** Where another server may ask whether logins are valid. */
+  authPort?: number
   /** More lines of Dovecot configuration. */
   extraConfig?: string
 }
@@ -61,6 +65,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   await mkdir(join(folder, 'users'))
   await mkdir(join(folder, 'passwords'))
   await writeFile(join(folder, 'checkpassword'), checkPasswordScript(folder), { mode: 0o755 })
+  if (options.oauth !== undefined) await writeFile(join(folder, 'oauth2.conf'), dovecotOAuthConfig(options.oauth))
   const certificate = await (options.makeCertificate ?? makeCertificate)(folder)
   // Another process may take a free port before Dovecot binds it, so retry with other ports.
   for (let attempt = 1; ; attempt += 1) {

@@ -139,7 +139,7 @@ export class HostedPages {
   /**
    * Complete a sign-in at a provider
    *
-   * Google and Microsoft send the browser of the user here. Applications do not call it.
+   * The provider sends the browser of the user here. Applications do not call it.
    *
    * `GET /providers/{providerName}/callback`
    */

@@ -202,7 +202,7 @@ export interface paths {
         };
         /**
          * Complete a sign-in at a provider
-         * @description Google and Microsoft send the browser of the user here. Applications do not call it.
+         * @description The provider sends the browser of the user here. Applications do not call it.
          */
         get: operations["completeProviderSignIn"];
         put?: never;
@@ -3841,7 +3841,7 @@ export interface components {
                      * @description What is wrong with a value that a guest enters, or with a mail or calendar server, so that a page can explain it.
                      * @enum {string}
                      */
-                    code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code" | "certificate_self_signed" | "certificate_untrusted" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_wrong_host" | "starttls_not_offered" | "encryption_required" | "no_password_login";
+                    code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code" | "certificate_self_signed" | "certificate_untrusted" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_wrong_host" | "starttls_not_offered" | "encryption_required" | "no_password_login" | "no_oauth_login";
                 }[];
                 /** @description With redirected: where a guest continues. */
                 redirectUrl?: string;
@@ -6383,6 +6383,8 @@ export interface operations {
                     email?: string;
                     /** @description The chosen provider. Replaces the address. */
                     provider?: string;
+                    /** @description "oauth", with provider imap: sign in where OAUTH_PROVIDERS says for the address, instead of with a password. */
+                    signIn?: string;
                 };
                 "application/x-www-form-urlencoded": {
                     /** @description The single-use code of the session. */
@@ -6393,6 +6395,8 @@ export interface operations {
                     email?: string;
                     /** @description The chosen provider. Replaces the address. */
                     provider?: string;
+                    /** @description "oauth", with provider imap: sign in where OAUTH_PROVIDERS says for the address, instead of with a password. */
+                    signIn?: string;
                 };
             };
         };
@@ -6617,7 +6621,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description gmail or microsoft. */
+                /** @description gmail, microsoft, or a name in OAUTH_PROVIDERS. */
                 providerName: string;
             };
             cookie?: never;

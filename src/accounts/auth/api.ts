@@ -134,6 +134,12 @@ export const authorizeBody = Type.Object({
   state,
   email: Type.Optional(Type.String({ description: 'The address whose provider to find.' })),
   provider: Type.Optional(Type.String({ description: 'The chosen provider. Replaces the address.' })),
+  signIn: Type.Optional(
+    Type.String({
+      description:
+        '"oauth", with provider imap: sign in where OAUTH_PROVIDERS says for the address, instead of with a password.',
+    }),
+  ),
 })
 
 const connectionFields = {

@@ -10,6 +10,7 @@ import type { DnsRecords } from '../../platform/net/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import { type AuthScreen, brand as createBrand } from '../../ui/hosted/index.ts'
 import { detection as createDetection, type DetectionDeps } from './detection/detection.ts'
+import { mailSignIns as createMailSignIns } from './detection/mail-sign-ins.ts'
 import { hostedAccess } from './hosted/access.ts'
 import { hostedPages } from './hosted/pages.ts'
 import { hostedRoutes } from './hosted/routes.ts'
@@ -45,10 +46,11 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   const consents = createConsents(deps)
   const sessions = authSessions({ ...deps, requireConfigured: consents.requireConfigured })
   const detection = createDetection(deps)
+  const mailSignIns = createMailSignIns(deps.logins.mail, detection)
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, ...access })
   const imapForm = createImapForm({ ...deps, pages, detection })
-  const hosted = { ...deps, sessions, consents, detection, access, pages, imapForm }
+  const hosted = { ...deps, sessions, consents, detection, mailSignIns, access, pages, imapForm }
   sessionRoutes(app, hosted)
   hostedRoutes(app, hosted)
   imapRoutes(app, hosted)

@@ -31,7 +31,8 @@ interface AuthSessionTable {
 interface OAuthFlowTable {
   stateHash: string
   sessionId: string
-  provider: 'gmail' | 'microsoft' | 'imap'
+  /** `gmail`, `microsoft`, or a name in OAUTH_PROVIDERS. */
+  provider: string
   /** `ConsentFacts` as JSON, sealed with context `consent:<stateHash>`. Empty once used. */
   facts: string
   usedAt: number | null

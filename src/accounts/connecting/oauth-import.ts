@@ -31,7 +31,8 @@ export async function verifiedImport(
   const { provider, refreshToken, email, customUserId } = input
   try {
     const tokens = await login.refresh(refreshToken)
-    const user = await login.identify(tokens.accessToken)
+    const user = await login.identify?.(tokens.accessToken)
+    if (user === undefined) throw new TypeError(`The login of ${provider} identifies nobody.`)
     if (email !== undefined && asciiEmail(email).toLowerCase() !== asciiEmail(user.email).toLowerCase()) {
       throw invalid('body.email', 'is not the address of the user of this token')
     }

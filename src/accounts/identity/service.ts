@@ -1,7 +1,7 @@
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
-import type { LoginProvider, MailAccess, ProviderName } from '../../providers/contract/index.ts'
+import type { LoginProvider, MailAccess } from '../../providers/contract/index.ts'
 import type { ConnectionTokens } from '../connections/tokens.ts'
 import { syncRequests } from '../mailbox/sync-requests.ts'
 import { openSecrets } from '../tokens/account-secrets.ts'
@@ -15,8 +15,8 @@ import { markStalled, setStatus, tryAgain } from './status.ts'
 import { type AccountRow, accountStore, resolveAccount } from './store.ts'
 
 export interface AccountsDeps extends LinkDeps, RemoveDeps {
-  /** The OAuth login of a provider. Undefined for imap, and for a provider that is not configured. */
-  login?(provider: ProviderName): LoginProvider | undefined
+  /** The OAuth login by `loginName`. Undefined for one that is not configured. */
+  login?(name: string): LoginProvider | undefined
   tokenTiming?: Partial<TokenTiming>
   /** The tokens of connections, for accounts without tokens of their own. */
   connectionTokens: Pick<ConnectionTokens, 'accessToken' | 'endPause'>

@@ -6,13 +6,15 @@ import type { LoginProvider, ProviderName } from '../../providers/contract/index
 import type { ConnectionTokens } from '../connections/tokens.ts'
 import { type AccountRow, accountStore } from '../identity/store.ts'
 import { openSecrets } from './account-secrets.ts'
+import { loginName } from './login-name.ts'
 import { checkTokenUser } from './token-user.ts'
 
 export interface RevocationDeps {
   db: Db
   sealer: Sealer
   log: Log
-  login(provider: ProviderName): LoginProvider | undefined
+  /** By `loginName`. */
+  login(name: string): LoginProvider | undefined
 }
 
 /** The data of a deleted account that stays stored until its tokens are revoked and its push subscriptions ended. */
@@ -21,6 +23,8 @@ type Revocation = OwnTokens | { connectionId: string }
 interface OwnTokens {
   provider: ProviderName
   providerUser: string
+  /** As `loginName`. Absent in rows of earlier versions, where it is the provider. */
+  login?: string
   refreshToken: string
 }
 
@@ -35,7 +39,7 @@ function toRevocation(sealer: Sealer, row: AccountRow): Revocation | undefined {
   const { provider, providerUser, connectionId } = row
   if (connectionId !== null) return { connectionId }
   const { oauth } = openSecrets(sealer, row)
-  return oauth && { provider, providerUser, refreshToken: oauth.refreshToken }
+  return oauth && { provider, providerUser, login: loginName(row), refreshToken: oauth.refreshToken }
 }
 
 /** What remains to be done at the provider of a deleted account. */
@@ -68,9 +72,9 @@ function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string
       })
   }
 
-  async function revokeOwn({ provider, providerUser, refreshToken }: OwnTokens): Promise<void> {
+  async function revokeOwn({ provider, providerUser, login: name = provider, refreshToken }: OwnTokens): Promise<void> {
     // The grant belongs to the user: revoking it would also disconnect the user's other accounts.
-    if (!(await store.hasUser(provider, providerUser))) await login(provider)?.revoke(refreshToken)
+    if (!(await store.hasUser(provider, providerUser))) await login(name)?.revoke(refreshToken)
   }
 }
 

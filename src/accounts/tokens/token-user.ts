@@ -6,7 +6,10 @@ import { ProviderError } from '../../providers/contract/index.ts'
  * store a stranger's. Throws `auth_expired` when they belong to another user, and `unavailable` when the user cannot be read.
  */
 export async function checkTokenUser(login: LoginProvider, tokens: TokenSet, providerUser: string): Promise<void> {
-  const userId = tokens.userId ?? (await identifyUser(login, tokens.accessToken))
+  // A mail server accepts a token for the mailboxes of its user only.
+  if (login.identify === undefined) return
+  const identify = login.identify.bind(login)
+  const userId = tokens.userId ?? (await identifyUser(identify, tokens.accessToken))
   if (userId === providerUser) return
   throw new ProviderError(
     'auth_expired',
@@ -14,9 +17,9 @@ export async function checkTokenUser(login: LoginProvider, tokens: TokenSet, pro
   )
 }
 
-async function identifyUser(login: LoginProvider, accessToken: string): Promise<string> {
+async function identifyUser(identify: Required<LoginProvider>['identify'], accessToken: string): Promise<string> {
   try {
-    return (await login.identify(accessToken)).id
+    return (await identify(accessToken)).id
   } catch (error) {
     // A provider that refuses the token it has just issued is out of order: the user need not consent again.
     const isRefused = error instanceof ProviderError && error.kind === 'auth_expired'

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sleep } from '../../platform/concurrency/abort.ts'
-import { type LoginProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import { type LoginProvider, ProviderError } from '../../providers/contract/index.ts'
 import { accountStore } from '../identity/store.ts'
 import { isFresh, openSecrets } from './account-secrets.ts'
+import { loginName } from './login-name.ts'
 import { fallBack, type RefreshDeps, RefreshPauses, refreshUnderLease } from './refresh.ts'
 
 export interface TokensDeps extends RefreshDeps {
-  login?(provider: ProviderName): LoginProvider | undefined
+  /** By `loginName`. */
+  login?(name: string): LoginProvider | undefined
   timing?: Partial<TokenTiming> | undefined
 }
 
@@ -101,12 +103,10 @@ async function refreshOrWait(
 async function readTokens({ db, sealer, login: findLogin }: TokensDeps, accountId: string) {
   const row = await accountStore(db.read, db.dialect).get(accountId)
   const { oauth } = openSecrets(sealer, row)
-  const login = findLogin?.(row.provider)
+  const name = loginName(row)
+  const login = findLogin?.(name)
   if (oauth === undefined || login === undefined) {
-    throw new ProviderError(
-      'rejected',
-      `Signing in with ${row.provider} is not configured: its OAuth client is missing`,
-    )
+    throw new ProviderError('rejected', `Signing in with ${name} is not configured: its OAuth client is missing`)
   }
   if (row.status === 'auth_error') {
     throw new ProviderError('auth_expired', row.statusReason ?? 'the user must consent again')

@@ -8,12 +8,11 @@ import {
   VerificationLimit,
 } from '../../accounts/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
-import type { ProviderName } from '../../providers/contract/index.ts'
 import type { Features } from '../features.ts'
 import type { Infrastructure } from '../infrastructure.ts'
 import { mailProviders } from '../mail-providers.ts'
 import { authScreen } from '../settings.ts'
-import { signIn } from '../sign-in.ts'
+import { findLogin, signIn } from '../sign-in.ts'
 import type { Part } from '../start-stop.ts'
 import type { Operations } from './operations.ts'
 import type { FeatureOptions } from './options.ts'
@@ -30,7 +29,7 @@ export function openAccounts(
 ) {
   const { config, clock, queue } = shared
   const logins = signIn(config, clock)
-  const login = (provider: ProviderName) => (provider === 'imap' ? undefined : logins[provider])
+  const login = (name: string) => findLogin(logins, name)
   const mailboxes = mailProviders({
     ...shared,
     logins,

@@ -128,6 +128,15 @@ export const providerSettings = {
     fallback: 'https://graph.microsoft.com',
     about: 'Base URL of Microsoft Graph /v1.0.',
   }),
+  oauthProviders: setting({
+    env: 'OAUTH_PROVIDERS',
+    path: 'oauthProviders',
+    kind: kinds.credentials,
+    fallback: undefined,
+    secret: true,
+    about:
+      'Sign-ins by OAuth for IMAP mailboxes, such as Yahoo, Fastmail or your own issuer: a path, or the JSON. See docs/providers.md.',
+  }),
 
   pubsubTopicName: setting({
     env: 'PUBSUB_TOPIC_NAME',

@@ -35,6 +35,10 @@ export const CONNECTION_PROBLEMS = {
     text: 'offers no sign-in with a password',
     advice: 'Turn on PLAIN, LOGIN or SCRAM at the server.',
   },
+  no_oauth_login: {
+    text: 'offers no sign-in with an OAuth access token',
+    advice: 'Turn on OAUTHBEARER or XOAUTH2 at the server, and allow IMAP and SMTP for the mailbox.',
+  },
 } as const satisfies Record<string, { text: string; advice: string }>
 
 export type ConnectionProblem = keyof typeof CONNECTION_PROBLEMS

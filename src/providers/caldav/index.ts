@@ -86,7 +86,7 @@ const VERIFY_BYTES = 1024 * 1024
 /** `configured` is the URL that the user entered. Without one, the server has to be found. */
 function openClient(
   { outbound, clock }: CaldavDeps,
-  { accountId, email, settings: { caldav, imap }, secrets }: MailAccess,
+  { accountId, email, settings: { caldav, imap }, secrets, accessToken }: MailAccess,
   limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {},
 ) {
   const configured = caldav === undefined ? undefined : resolveUrl(caldav.url, undefined)
@@ -100,8 +100,13 @@ function openClient(
     accountId,
     trusts,
     ...limits,
-    username: caldav?.username ?? imap?.username ?? email,
-    password: secrets.caldavPassword ?? secrets.password ?? '',
+    credentials:
+      accessToken === undefined
+        ? {
+            username: caldav?.username ?? imap?.username ?? email,
+            password: secrets.caldavPassword ?? secrets.password ?? '',
+          }
+        : { accessToken },
     refusal: configured === undefined ? 'rejected' : 'auth_expired',
   })
   return { client, configured, trusts }
@@ -123,9 +128,9 @@ function openAccess(
 ): OpenAccess {
   const { records, log, thread } = deps
   const { accountId, email } = access
-  const { caldav, imap } = access.settings
+  const { caldav, imap, oauth } = access.settings
   const { client, configured, trusts } = openClient(deps, access)
-  const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username])
+  const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username, oauth])
 
   async function readHome(signal: AbortSignal, isKnown: boolean): Promise<KnownHome> {
     const cached = homes.get(homeKey)
@@ -138,6 +143,8 @@ function openAccess(
 
   /** The first candidate that is a CalDAV server and accepts the password. */
   async function discover(signal: AbortSignal, isKnown: boolean): Promise<FoundHome> {
+    // An access token is for the servers that OAUTH_PROVIDERS names.
+    if (access.accessToken !== undefined) return null
     let failure: unknown
     const refusing = new Set<string>()
     for (const candidate of await candidates(access, { records, log, trusts })) {

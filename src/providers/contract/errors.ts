@@ -33,6 +33,8 @@ interface ProviderErrorOptions {
   host?: string | undefined
   /** With `tls` and `auth_expired`: why the server cannot be used, if it or its certificate shows it. */
   problem?: ConnectionProblem | undefined
+  /** With `auth_expired`: the mail server refused the access token. A fresh one may work. */
+  tokenRefused?: boolean
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
   /** With `rejected`: the refresh token was issued to another OAuth client. */
@@ -64,6 +66,7 @@ export class ProviderError extends Error {
   readonly notBegun: boolean
   readonly host: string | undefined
   readonly problem: ConnectionProblem | undefined
+  readonly tokenRefused: boolean
   readonly missingScope: boolean
   readonly foreignToken: boolean
   readonly denied: boolean
@@ -83,6 +86,7 @@ export class ProviderError extends Error {
     this.notBegun = options.notBegun ?? false
     this.host = options.host
     this.problem = options.problem
+    this.tokenRefused = options.tokenRefused ?? false
     this.missingScope = options.missingScope ?? false
     this.foreignToken = options.foreignToken ?? false
     this.denied = options.denied ?? false

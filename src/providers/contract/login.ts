@@ -53,11 +53,12 @@ export interface LoginProvider {
   /** `callback` is the redirect address with the query that the browser brought back. */
   exchange(
     callback: URL,
-    sent: { redirectUri: string; state: string; codeVerifier: string },
+    sent: { redirectUri: string; state: string; codeVerifier: string; loginHint?: string | null },
   ): Promise<{ tokens: TokenSet; user: ProviderUser }>
   /** `granted`: the scopes of the account, if known. Asking for others would need a new consent. */
   refresh(refreshToken: string, granted?: readonly string[]): Promise<TokenSet>
-  identify(accessToken: string): Promise<ProviderUser>
+  /** Absent where a mail server checks whose the token is. */
+  identify?(accessToken: string): Promise<ProviderUser>
   /** Requests a token with an invalid code, which fails differently for an unknown client. */
   probeClient(redirectUri: string): Promise<ClientProbe>
   /** Requests an authorization without a user. A provider may return the browser only to a registered address. */

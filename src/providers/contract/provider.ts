@@ -48,7 +48,7 @@ export interface MailAccess {
   settings: MailSettings
   secrets: MailSecrets
   /**
-   * OAuth providers only: returns a token that is valid for at least a minute, refreshed and stored once for all replicas
+   * Accounts that signed in by OAuth only: returns a token that is valid for at least a minute, refreshed and stored once for all replicas
    * when needed. `refused` is a token that the provider has just refused. Throws `ProviderError`: `auth_expired` when only a
    * new consent can help, else a temporary kind.
    */
@@ -65,6 +65,11 @@ export interface ServerCheck {
 export interface MailSettings {
   /** microsoft: the mailbox belongs to another user than the access token, or the token to an application. */
   graph?: GraphSettings
+  /** The user signed in by OAuth, so that access tokens take the place of the password. */
+  oauth?: {
+    /** Its name in OAUTH_PROVIDERS. */
+    provider: string
+  }
   imap?: ImapSettings
   /** The user's settings for sending. The rest is derived from the IMAP settings and probed at the first send. */
   smtp?: Partial<SmtpSettings>

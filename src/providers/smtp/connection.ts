@@ -11,10 +11,11 @@ import { ScramClient } from '../../platform/crypto/scram.ts'
 import { asciiEmail, needsSmtpUtf8 } from '../../platform/formats/email-address.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
 import { ProviderError, type QueuedMessage, type SendOutcome, type SmtpSettings } from '../contract/index.ts'
+import { refusedToken, withoutOAuth } from '../shared/sasl/index.ts'
 import { readFacts, refusedRecipient, smtpError } from './errors.ts'
 import type { SmtpLimits } from './limits.ts'
 import { limitEmptyLines } from './reply-limits.ts'
-import { scramFor, scramLogin, takesPassword } from './scram-login.ts'
+import { challengeMechanism, oauthMechanism, scramLogin, takesPassword, tokenLogin } from './sasl-login.ts'
 
 export interface SmtpDialing {
   guard: AddressGuard
@@ -24,9 +25,12 @@ export interface SmtpDialing {
   onPlainLogin(host: string, port: number): void
 }
 
+/** What the account logs in with. */
+export type SmtpCredentials = { password: string } | { accessToken: string }
+
 export interface SmtpLogin {
   settings: SmtpSettings
-  password: string
+  credentials: SmtpCredentials
   allowSelfSigned: boolean
 }
 
@@ -82,8 +86,9 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
     // The last reply is the one to EHLO, which names the extensions of the server.
     const ehlo = String(made.lastServerResponse)
     const takesUtf8 = SMTPUTF8.test(ehlo)
-    if (made.allowsAuth) {
-      const done = callback((finish) => made.login(chooseAuth(made, ehlo, login), (error) => finish(error)))
+    if (made.allowsAuth || 'accessToken' in login.credentials) {
+      const auth = chooseAuth(made, ehlo, login, doing)
+      const done = callback((finish) => made.login(auth, (error) => finish(error)))
       await untilAborted(Promise.race([done, failed]), either)
     }
     if (!made.secure) dialing.onPlainLogin(settings.host, settings.port)
@@ -95,7 +100,7 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
         timedOut: true,
       })
     }
-    throw smtpError(error, doing)
+    throw loginError(error, doing, login.credentials)
   } finally {
     either.removeEventListener('abort', hangUp)
   }
@@ -105,17 +110,39 @@ export async function connectSmtp(login: SmtpLogin, dialing: SmtpDialing, signal
 function chooseAuth(
   connection: SmtpConnection,
   ehlo: string,
-  { settings: { username }, password }: SmtpLogin,
+  { settings: { username, host, port }, credentials }: SmtpLogin,
+  doing: string,
 ): SMTPConnectionAuth {
+  if ('accessToken' in credentials) {
+    const oauth = oauthMechanism(ehlo)
+    if (oauth === undefined) throw withoutOAuth(doing)
+    const exchange = { mechanism: oauth, username, host, port, ...credentials }
+    connection.customAuth.set(TOKEN_LOGIN, (context) => tokenLogin(context, doing, exchange))
+    return { method: TOKEN_LOGIN }
+  }
+  const { password } = credentials
   // nodemailer would send the password by PLAIN, which the server then refuses as if the password were wrong.
   if (!takesPassword(ehlo)) throw Object.assign(new Error('No mechanism takes a password.'), { code: 'ENOAUTH' })
-  const credentials = { user: username, pass: password }
-  const mechanism = scramFor(ehlo, connection.secure)
-  if (mechanism === undefined) return { credentials }
+  const login = { user: username, pass: password }
+  const mechanism = challengeMechanism(ehlo, connection.secure)
+  if (mechanism === undefined) return { credentials: login }
+  if (mechanism === 'CRAM-MD5') return { credentials: login, method: mechanism }
   const client = new ScramClient({ mechanism, username, password })
   connection.customAuth.set(mechanism, (context) => scramLogin(context, client))
-  return { credentials, method: mechanism }
+  return { credentials: login, method: mechanism }
 }
+
+/** A login that is refused for no other reason is refused because of the token. */
+function loginError(error: unknown, doing: string, credentials: SmtpCredentials): ProviderError {
+  const failure = smtpError(error, doing)
+  const isRefused = failure.kind === 'auth_expired' && failure.problem === undefined
+  return isRefused && 'accessToken' in credentials && !(error instanceof ProviderError)
+    ? refusedToken(doing, undefined)
+    : failure
+}
+
+/** With the name XOAUTH2, nodemailer would log in with PLAIN instead, because it wants to fetch the tokens for that mechanism itself. */
+const TOKEN_LOGIN = 'ACCESS-TOKEN'
 
 /** The reply to a command out of order: the server does not know that the last transaction ended. */
 const BAD_SEQUENCE = 503

@@ -3,6 +3,7 @@
  * The copy in Sent goes over `SentCopies`, which the IMAP provider implements. Failures leave this folder as `ProviderError` only.
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
+import { untilAborted } from '../../platform/concurrency/abort.ts'
 import { lazy } from '../../platform/concurrency/lazy.ts'
 import { type Log, silentLog } from '../../platform/log/index.ts'
 import type { AddressGuard } from '../../platform/net/index.ts'
@@ -19,7 +20,7 @@ import {
   type ServerCheck,
   type SmtpSettings,
 } from '../contract/index.ts'
-import { connectSmtp, type SmtpClient, type SmtpDialing } from './connection.ts'
+import { connectSmtp, type SmtpClient, type SmtpCredentials, type SmtpDialing } from './connection.ts'
 import { smtpError } from './errors.ts'
 import { KeptConnections, type SignedIn } from './kept-connections.ts'
 import { SMTP_LIMITS, type SmtpLimits } from './limits.ts'
@@ -71,22 +72,47 @@ export function smtpProvider(deps: SmtpDeps): SmtpProvider {
 const VERIFY_MS = 9_500
 const VERIFYING = 'signing in'
 
-/** Signs in at the first server that accepts it. */
+/** Signs in at the first server that accepts it. An access token that it refuses is refreshed once. */
 async function signIn(
-  { settings, secrets }: MailAccess,
+  access: MailAccess,
   candidates: readonly SmtpSettings[],
   dialing: SmtpDialing,
   signal: AbortSignal,
   doing: string,
 ): Promise<SignedIn> {
-  const password = secrets.smtpPassword ?? secrets.password
-  if (password === undefined || candidates.length === 0) {
-    throw new ProviderError('auth_expired', `${doing}: the account has no SMTP server or no password`)
+  const { secrets, accessToken } = access
+  const signInWith = (credentials: SmtpCredentials) =>
+    signInAtFirst({ access, credentials, candidates, dialing, signal, doing })
+  if (accessToken === undefined) {
+    const password = secrets.smtpPassword ?? secrets.password
+    if (password === undefined) throw withoutLogin(doing)
+    return signInWith({ password })
   }
+  const token = await untilAborted(accessToken(), signal)
+  try {
+    return await signInWith({ accessToken: token })
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !error.tokenRefused) throw error
+    return signInWith({ accessToken: await untilAborted(accessToken(token), signal) })
+  }
+}
+
+interface SignIn {
+  access: MailAccess
+  credentials: SmtpCredentials
+  candidates: readonly SmtpSettings[]
+  dialing: SmtpDialing
+  signal: AbortSignal
+  doing: string
+}
+
+async function signInAtFirst({ access, credentials, candidates, dialing, signal, doing }: SignIn): Promise<SignedIn> {
+  if (candidates.length === 0) throw withoutLogin(doing)
+  const allowSelfSigned = access.settings.imap?.allowSelfSigned ?? false
   let failure: unknown
   for (const candidate of candidates) {
     try {
-      const login = { settings: candidate, password, allowSelfSigned: settings.imap?.allowSelfSigned ?? false }
+      const login = { settings: candidate, credentials, allowSelfSigned }
       return { client: await connectSmtp(login, dialing, signal), settings: candidate }
     } catch (error) {
       failure ??= error
@@ -95,6 +121,10 @@ async function signIn(
     }
   }
   throw failure
+}
+
+function withoutLogin(doing: string): ProviderError {
+  return new ProviderError('auth_expired', `${doing}: the account has no SMTP server or no password`)
 }
 
 interface SenderDeps {
@@ -159,7 +189,9 @@ class SmtpSender implements Sender {
       this.#open = kept
       return { client: kept.client, wasUsed: true }
     }
-    const lastSettings = this.#open?.settings ?? this.#options.smtp
+    // What an earlier send found counts only where the settings leave something to find.
+    const found = isComplete(this.#access) ? undefined : this.#options.smtp
+    const lastSettings = this.#open?.settings ?? found
     const candidates = [...(lastSettings === undefined ? [] : [lastSettings]), ...smtpCandidates(this.#access)]
     this.#open = await signIn(this.#access, candidates, this.#deps.dialing, signal, 'sending')
     const { client, settings } = this.#open

@@ -1075,7 +1075,7 @@ export type Error = {
     details: ({
       path: string
       message: string
-      code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code" | "certificate_self_signed" | "certificate_untrusted" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_wrong_host" | "starttls_not_offered" | "encryption_required" | "no_password_login"
+      code?: "required" | "too_long" | "invalid_email" | "invalid_phone" | "invalid_option" | "invalid_characters" | "contains_link" | "wrong_code" | "certificate_self_signed" | "certificate_untrusted" | "certificate_expired" | "certificate_not_yet_valid" | "certificate_wrong_host" | "starttls_not_offered" | "encryption_required" | "no_password_login" | "no_oauth_login"
     })[]
     redirectUrl?: string
     current?: Record<string, unknown>

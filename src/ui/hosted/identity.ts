@@ -23,7 +23,7 @@ export function identity(t: Translate, { email, provider, host }: Identity): Htm
  * A button of the form below, which is apart from the sign-in: the Enter key must press "Connect mailbox", and the first
  * button of a form is the one that it presses.
  */
-export function editButton(what: 'address' | 'server', label: Html, look = 'link'): Html {
+export function editButton(what: 'address' | 'server' | 'password', label: Html, look = 'link'): Html {
   const script = what === 'server' && look === 'link' && html` data-opens="settings"`
   return html`<button class="${look}" type="submit" form="edit" name="edit" value="${what}"${script}>${label}</button>`
 }

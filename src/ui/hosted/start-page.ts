@@ -2,6 +2,7 @@ import { html } from '../../platform/formats/html.ts'
 import { type FormErrors, firstInvalid, hidden, textField } from './fields.ts'
 import { type Grant, grantList } from './grants.ts'
 import { ICONS, providerMark } from './icons.ts'
+import { editButton, editForm } from './identity.ts'
 import { cancelLink, document, type PageContext } from './layout.ts'
 
 interface StartPage {
@@ -65,9 +66,11 @@ export interface ConsentPage extends StartPage {
   isReconnect?: boolean
   /** The grants, among `grants`, that the connected mailbox lacks. */
   newGrants?: readonly Grant[]
+  /** The sign-in takes the place of a password at a mail server, which the user may enter instead. */
+  isMailServer?: boolean
 }
 
-/** The first step of a session that is limited to one OAuth provider. There is nothing to fill in. */
+/** The sign-in at an OAuth provider, as the first step of a session that is limited to it, or in place of a password. There is nothing to fill in. */
 export function consentPage(context: PageContext, page: ConsentPage): string {
   const { t } = context
   const { provider, email } = page
@@ -81,9 +84,13 @@ export function consentPage(context: PageContext, page: ConsentPage): string {
     }</p>
 ${grantList(context, page.grants, page.newGrants)}
 <form method="post" action="${page.action}" novalidate>
-${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email', page.email)}
+${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email', page.email)}${page.isMailServer && html`${hidden('provider', 'imap')}${hidden('signIn', 'oauth')}`}
 <button class="button primary" type="submit">${providerMark(provider)}${t('start.choose', { provider })}</button>
 </form>
+${
+  page.isMailServer &&
+  html`<p class="action">${editButton('password', html`${t('consent.usePassword')}`, 'button secondary')}</p>${editForm({ ...page, editAction: page.action }, email)}`
+}
 ${cancelLink(context)}`,
     footnote: html`<p>${ICONS.lock}${t('consent.promise')}</p>`,
   })

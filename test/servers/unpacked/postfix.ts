@@ -20,6 +20,8 @@ export function startPostfix({ makeCertificate, ...options }: PostfixOptions = {
 
 interface PostfixOptions extends SubmissionOptions {
   mechanisms?: string
+  /** The port where a Dovecot checks logins, with its users and its mechanisms. */
+  dovecotAuthPort?: number
 }
 
 async function start(
@@ -30,6 +32,7 @@ async function start(
     password = 'secret',
     mechanisms = 'PLAIN LOGIN CRAM-MD5 DIGEST-MD5 SCRAM-SHA-256',
     offersStartTls = true,
+    dovecotAuthPort,
   }: PostfixOptions,
 ): Promise<SubmissionServer> {
   const libraries = unpackedEnvironment(root)
@@ -42,7 +45,10 @@ async function start(
   const policy = await startRecipientPolicy()
   const sink = await startSmtpSink({ plain: true })
   const port = await freePort()
-  await writeFile(join(folder, 'main.cf'), mainConfig(folder, root, policy.port, sink.port, offersStartTls))
+  await writeFile(
+    join(folder, 'main.cf'),
+    mainConfig(folder, root, { policyPort: policy.port, sinkPort: sink.port, offersStartTls, dovecotAuthPort }),
+  )
   await writeFile(join(folder, 'master.cf'), masterConfig(port))
   const server = await startProcess({
     program: join(root, 'usr/lib/postfix/sbin/master'),
@@ -113,12 +119,17 @@ mech_list: ${mechanisms}
 `
 }
 
+interface MainOptions {
+  offersStartTls: boolean
+  dovecotAuthPort: number | undefined
+  policyPort: number
+  sinkPort: number
+}
+
 function mainConfig(
   folder: string,
   root: string,
-  policyPort: number,
-  sinkPort: number,
-  offersStartTls: boolean,
+  { policyPort, sinkPort, offersStartTls, dovecotAuthPort }: MainOptions,
 ): string {
   return `
 compatibility_level = 3.6
@@ -140,8 +151,7 @@ alias_maps =
 local_recipient_maps =
 message_size_limit = 67108864
 smtpd_sasl_auth_enable = yes
-smtpd_sasl_type = cyrus
-cyrus_sasl_config_path = ${folder}/sasl
+${dovecotAuthPort === undefined ? `smtpd_sasl_type = cyrus\ncyrus_sasl_config_path = ${folder}/sasl` : `smtpd_sasl_type = dovecot\nsmtpd_sasl_path = inet:${HOST}:${dovecotAuthPort}`}
 smtpd_sasl_local_domain = ${REALM}
 smtpd_sasl_security_options = noanonymous
 smtpd_relay_restrictions = permit_sasl_authenticated, reject

@@ -21,6 +21,8 @@ export interface DetectionDeps {
 export interface Detection {
   /** By the domain, else by its MX records; takes at most 2 s. */
   detectProvider(email: string): Promise<ProviderName>
+  /** The hosts of the MX records of its domain, in lower case; takes at most 2 s. Empty when there are none. */
+  findMxHosts(email: string): Promise<readonly string[]>
   /** The IMAP server that a domain publishes, or that its MX records imply; takes at most 6 s. Undefined for domains in the built-in table. */
   findServer(email: string): Promise<ProposedServer | undefined>
 }
@@ -43,11 +45,23 @@ export function detection({ records, outbound, clock, mailServers }: DetectionDe
       ttlResolution: 0,
       perf: { now: () => clock.monotonic() },
     })
-  const providers = cache<ProviderName>()
+  const exchangers = cache<readonly string[]>()
   const servers = cache<{ server: ProposedServer | undefined }>()
 
-  async function providerByMx(domain: string): Promise<ProviderName> {
-    const hosts = await records.mx(domain)
+  async function findMxHosts(email: string): Promise<readonly string[]> {
+    const domain = publicDomain(email)
+    if (domain === undefined) return []
+    const search = async () => (await records.mx(domain)).map((host) => host.toLowerCase().replace(/\.$/, ''))
+    return cached(
+      exchangers,
+      domain,
+      () => search().catch(replaceFailure([])),
+      (found) => found.length > 0,
+    )
+  }
+
+  async function providerByMx(email: string): Promise<ProviderName> {
+    const hosts = await findMxHosts(email)
     if (hosts.some((host) => GOOGLE_MX.test(host))) return 'gmail'
     return hosts.some((host) => MICROSOFT_MX.test(host)) ? 'microsoft' : 'imap'
   }
@@ -71,8 +85,7 @@ export function detection({ records, outbound, clock, mailServers }: DetectionDe
     const provider = providerOfDomain(email)
     const domain = publicDomain(email)
     if (provider !== 'imap' || domain === undefined || knownServer(email) !== undefined) return provider
-    const search = () => providerByMx(domain).catch(replaceFailure('imap' as const))
-    return cached(providers, domain, search, (found) => found !== 'imap')
+    return providerByMx(email)
   }
 
   async function lookUpServer(email: string, domain: string) {
@@ -82,6 +95,7 @@ export function detection({ records, outbound, clock, mailServers }: DetectionDe
 
   return {
     detectProvider,
+    findMxHosts,
 
     async findServer(email) {
       const named = mailServers?.get(domainOf(email))

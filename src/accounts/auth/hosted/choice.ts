@@ -4,6 +4,7 @@ import type { ProviderName } from '../../../providers/contract/index.ts'
 import type { TextKey } from '../../../ui/hosted/index.ts'
 import type { LinkedMailbox } from '../../index.ts'
 import type { Detection } from '../detection/detection.ts'
+import type { MailSignIns } from '../detection/mail-sign-ins.ts'
 import { findImapMailbox } from '../imap/reconnecting.ts'
 import type { Consents } from '../oauth/consents.ts'
 import type { AuthSessions } from '../sessions/service.ts'
@@ -13,6 +14,7 @@ export interface ChoiceDeps {
   sessions: Pick<AuthSessions, 'reconnects'>
   consents: Consents
   detection: Detection
+  mailSignIns: MailSignIns
 }
 
 /** `message` is for JSON, `text` for the page. */
@@ -20,7 +22,7 @@ type Choice = { provider: ProviderName } | { error: { message: string; text: Tex
 
 /** The provider that the user picked, that the session is limited to, or that hosts the address. */
 export async function chooseProvider(
-  { consents, detection }: ChoiceDeps,
+  { consents, detection, mailSignIns }: ChoiceDeps,
   session: AuthSession,
   picked: unknown,
   email: string,
@@ -43,6 +45,7 @@ export async function chooseProvider(
       ? failed('is required', 'invalid.noAddress')
       : failed('or body.provider is required', 'invalid.noChoice')
   }
+  if (mailSignIns.findListed(email) !== undefined) return { provider: 'imap' }
   const detected = await detection.detectProvider(email)
   return { provider: connectable.includes(detected) ? detected : 'imap' }
 }

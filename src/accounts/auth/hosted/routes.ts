@@ -8,6 +8,8 @@ import type { HostedAccess } from './access.ts'
 import { type ChoiceDeps, chooseProvider, findReconnected, requireConnectable } from './choice.ts'
 import { hostedLimits } from './limits.ts'
 import {
+  DISPLAY_NAMES,
+  findMailSignIn,
   renderConsentPage,
   renderContinuePage,
   renderEmailPage,
@@ -74,13 +76,13 @@ async function openPage(
   reply: FastifyReply,
   query: Static<typeof authorizeQuery>,
 ): Promise<string> {
-  const { sessions, access, consents, imapForm } = deps
+  const { sessions, access, consents } = deps
   const { session: code } = query
   const session = await sessions.getOpen(code)
   const page = { code, session, state: query.state || access.mintState(code) }
   access.allowPost(request, reply, page)
   const mailbox = await findReconnected(deps, session)
-  if (mailbox?.provider === 'imap') return imapForm.render(reply, page, { fields: { email: mailbox.email }, mailbox })
+  if (mailbox?.provider === 'imap') return renderSignIn(deps, reply, page, mailbox.email, { mailbox })
   const { providerFixed, email } = session
   const provider = mailbox?.provider ?? session.provider
   if (provider === 'imap' && email !== null) return renderSignIn(deps, reply, page, email)
@@ -93,7 +95,7 @@ async function openPage(
 
 /** Shows the page that follows from the address or the provider that the user chose. */
 async function submitChoice(deps: HostedRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<string> {
-  const { access, consents, imapForm } = deps
+  const { access, consents } = deps
   const post = await access.admit(request)
   const { body, code, session, state, applicationState } = post
   const mailbox = await findReconnected(deps, session)
@@ -110,17 +112,23 @@ async function submitChoice(deps: HostedRoutesDeps, request: FastifyRequest, rep
   if (provider === 'imap') {
     if (email === '') return renderEmailPage(deps, reply, post, email, { provider })
     const isEditing = body.edit === 'server'
-    if (mailbox !== undefined) return imapForm.render(reply, post, { fields: { email }, mailbox, isEditing })
-    return renderSignIn(deps, reply, post, email, { isEditing })
+    const wantsForm = isEditing || body.edit === 'password'
+    const signIn = body.signIn === 'oauth' ? await findMailSignIn(deps, email, mailbox) : undefined
+    if (signIn === undefined) return renderSignIn(deps, reply, post, email, { mailbox, wantsForm, isEditing })
+    return beginConsent(signIn.name, signIn.label)
   }
   requireConnectable(consents, provider)
-  const href = await consents.begin(provider, {
-    code,
-    session,
-    email: email || null,
-    pageState: state,
-    applicationState,
-    fromPage: access.requireConsentAccess(request, code, state),
-  })
-  return renderContinuePage(deps, reply, post, provider, href)
+  return beginConsent(provider, DISPLAY_NAMES[provider])
+
+  async function beginConsent(name: string, label: string): Promise<string> {
+    const href = await consents.begin(name, {
+      code,
+      session,
+      email: email || null,
+      pageState: state,
+      applicationState,
+      fromPage: access.requireConsentAccess(request, code, state),
+    })
+    return renderContinuePage(deps, reply, post, label, href)
+  }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { ProviderName } from '../../../providers/contract/index.ts'
+import type { MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
 import {
   consentPage,
   continuePage,
@@ -11,6 +12,7 @@ import {
 } from '../../../ui/hosted/index.ts'
 import type { LinkedMailbox } from '../../index.ts'
 import type { Detection } from '../detection/detection.ts'
+import type { MailSignIns } from '../detection/mail-sign-ins.ts'
 import { obstacleFor } from '../detection/obstacles.ts'
 import type { ImapForm } from '../imap/form.ts'
 import type { Consents } from '../oauth/consents.ts'
@@ -23,12 +25,13 @@ export interface StartPagesDeps {
   imapForm: ImapForm
   consents: Consents
   detection: Detection
+  mailSignIns: MailSignIns
   publicUrl: string
 }
 
 type ConsentProvider = Exclude<ProviderName, 'imap'>
 
-const DISPLAY_NAMES: Readonly<Record<ConsentProvider, string>> = { gmail: 'Google', microsoft: 'Microsoft' }
+export const DISPLAY_NAMES: Readonly<Record<ConsentProvider, string>> = { gmail: 'Google', microsoft: 'Microsoft' }
 
 /** With `provider`, the user chose it before, and the page asks for the address only. */
 export function renderEmailPage(
@@ -59,14 +62,40 @@ export function renderEmailPage(
   })
 }
 
-/** The form for the mail server, or why no password can work. A user who enters a server has seen that page. */
+/** The sign-in by OAuth for a mailbox of a mail server: the one that it was connected with, else the one of its address. */
+export async function findMailSignIn(
+  { mailSignIns }: Pick<StartPagesDeps, 'mailSignIns'>,
+  email: string,
+  mailbox: LinkedMailbox | undefined,
+): Promise<MailOAuthProvider | undefined> {
+  const name = mailbox?.settings.oauth?.provider
+  return (name === undefined ? undefined : mailSignIns.get(name)) ?? mailSignIns.find(email)
+}
+
+interface SignInOptions {
+  /** The mailbox that the session reconnects. */
+  mailbox?: LinkedMailbox | undefined
+  /** The user chose the password. */
+  wantsForm?: boolean
+  /** The user chose to enter a server. */
+  isEditing?: boolean
+}
+
+/**
+ * The sign-in by OAuth, the form for the mail server, or why no password can work. A user who chooses the password or enters a server has
+ * seen the first page.
+ */
 export async function renderSignIn(
-  { pages, imapForm, consents, detection, publicUrl }: StartPagesDeps,
+  deps: StartPagesDeps,
   reply: FastifyReply,
   page: SessionPage,
   email: string,
-  { isEditing = false } = {},
+  { mailbox, isEditing = false, wantsForm = isEditing }: SignInOptions = {},
 ): Promise<string> {
+  const { pages, imapForm, consents, detection, publicUrl } = deps
+  const signIn = wantsForm ? undefined : await findMailSignIn(deps, email, mailbox)
+  if (signIn !== undefined) return renderMailConsentPage(deps, reply, page, { signIn, email, mailbox })
+  if (mailbox !== undefined) return imapForm.render(reply, page, { fields: { email }, mailbox, isEditing })
   const obstacle = isEditing ? undefined : await obstacleFor(detection, email)
   if (obstacle === undefined) return imapForm.render(reply, page, { fields: { email }, isEditing })
   const { name, kind, isCertain } = obstacle
@@ -113,17 +142,40 @@ export function renderConsentPage(
   )
 }
 
+/** The sign-in by OAuth for a mail server. The user may enter a password instead. */
+function renderMailConsentPage(
+  { pages, publicUrl }: StartPagesDeps,
+  reply: FastifyReply,
+  page: SessionPage,
+  { signIn, email, mailbox }: { signIn: MailOAuthProvider; email: string; mailbox: LinkedMailbox | undefined },
+): string {
+  const hasCalendars = signIn.caldavUrl !== undefined
+  const grants = grantsFor('imap', []).filter((grant) => hasCalendars || grant !== 'calendarChange')
+  return pages.render(reply, page, (context) =>
+    consentPage(context, {
+      action: formAction(publicUrl),
+      session: page.code,
+      state: page.state,
+      email,
+      provider: signIn.label,
+      grants,
+      isReconnect: mailbox !== undefined,
+      isMailServer: true,
+    }),
+  )
+}
+
 /** Leads to the consent page of the provider, at `href`. */
 export function renderContinuePage(
   { pages }: StartPagesDeps,
   reply: FastifyReply,
   page: SessionPage,
-  provider: ConsentProvider,
+  provider: string,
   href: string,
 ): string {
   return pages.render(reply, page, (context) =>
     continuePage(context, {
-      title: context.t('continue.title', { provider: DISPLAY_NAMES[provider] }),
+      title: context.t('continue.title', { provider }),
       text: context.t('continue.text'),
       href,
       label: context.t('start.continue'),

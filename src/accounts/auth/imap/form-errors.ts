@@ -53,8 +53,11 @@ export function formErrors(
   return { fields: {}, form: { code, title: t(`${code}.title`), text, fields } }
 }
 
+/** The form asks for passwords. */
+type FormProblem = Exclude<ConnectionProblem, 'no_oauth_login'>
+
 /** The fields of the server that a problem is about. */
-const PROBLEM_FIELDS: Readonly<Record<ConnectionProblem, readonly ServerField[]>> = {
+const PROBLEM_FIELDS: Readonly<Record<FormProblem, readonly ServerField[]>> = {
   certificate_self_signed: ['host', 'allowSelfSigned'],
   certificate_untrusted: ['host'],
   certificate_expired: ['host'],
@@ -74,10 +77,10 @@ const SERVER_FIELDS: Readonly<Record<'imap' | 'smtp' | 'caldav', Partial<Record<
   caldav: { host: 'caldavUrl', port: 'caldavUrl' },
 }
 
-const isProblem = (code: string): code is ConnectionProblem => Object.hasOwn(PROBLEM_FIELDS, code)
+const isProblem = (code: string): code is FormProblem => Object.hasOwn(PROBLEM_FIELDS, code)
 
 /** An error whose reason is certain: the title names the server, the text the reason. */
-function problemErrors(t: Translate, code: SignInError, problem: ConnectionProblem): FormErrors {
+function problemErrors(t: Translate, code: SignInError, problem: FormProblem): FormErrors {
   const server = code.startsWith('smtp') ? 'smtp' : code.startsWith('caldav') ? 'caldav' : 'imap'
   const fields = PROBLEM_FIELDS[problem].flatMap((field) => SERVER_FIELDS[server][field] ?? [])
   const shown = server === 'caldav' && problem === 'certificate_self_signed' ? 'certificate_untrusted' : problem

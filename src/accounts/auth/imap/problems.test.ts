@@ -47,7 +47,9 @@ describeEachDatabase('the IMAP form', (open) => {
 })
 
 it.each(Object.keys(LANGUAGES))('every problem of every server has a sentence of its own in %s', (language) => {
-  const problems = Object.keys(CONNECTION_PROBLEMS) as ConnectionProblem[]
+  const all = Object.keys(CONNECTION_PROBLEMS) as ConnectionProblem[]
+  // The form asks for passwords.
+  const problems = all.filter((problem) => problem !== 'no_oauth_login')
   for (const code of ['imap_tls', 'smtp_tls', 'caldav_tls'] as const) {
     const texts = problems.map((problem) => {
       const error = new AppError(code, { details: [{ path: 'body.host', message: 'x', code: problem }] })

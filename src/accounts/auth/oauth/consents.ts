@@ -5,6 +5,7 @@ import { secretToken } from '../../../platform/ids.ts'
 import type { SealedColumn } from '../../../platform/secrets/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
+import type { MailLogins, MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
 import { type Accounts, OAUTH_SETTINGS } from '../../index.ts'
 import { type AuthSession, hashSecret } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
@@ -12,7 +13,10 @@ import { consentStore } from './store.ts'
 type OAuthProvider = Exclude<ProviderName, 'imap'>
 
 /** The OAuth client of each provider that is set up. */
-export type Logins = { readonly [Name in OAuthProvider]?: LoginProvider | undefined }
+export type Logins = { readonly [Name in OAuthProvider]?: LoginProvider | undefined } & {
+  /** For mail servers, by their names in OAUTH_PROVIDERS. */
+  readonly mail?: MailLogins
+}
 
 export interface ConsentsDeps {
   db: Db
@@ -48,25 +52,32 @@ const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
 
 /** Sends users to the provider's consent page and recognises them at the callback. */
 export function consents({ db, clock, sealer, publicUrl, logins, accounts }: ConsentsDeps) {
-  const find = (provider: string) => (isOAuth(provider) ? logins[provider] : undefined)
+  const find = (name: string) => (isOAuth(name) ? logins[name] : logins.mail?.get(name)?.login)
 
-  /** Throws route_not_found when the provider has no consent page or is not set up. */
-  function login(provider: string): LoginProvider {
-    const found = find(provider)
+  /** By the provider, or by the name in OAUTH_PROVIDERS. Throws route_not_found when it has no consent page or is not set up. */
+  function login(name: string): LoginProvider {
+    const found = find(name)
     if (found === undefined)
       throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
     return found
   }
 
   /** Whether an account that the session may be for was connected with fewer scopes than are requested now. */
-  async function lacksScopes(provider: ProviderName, session: AuthSession, email: string | null): Promise<boolean> {
-    const { scopes } = login(provider)
-    const linked = await accounts.findLinked(provider, session.customUserId, email)
+  async function lacksScopes(name: string, session: AuthSession, email: string | null): Promise<boolean> {
+    const { scopes } = login(name)
+    const linked = await accounts.findLinked(isOAuth(name) ? name : 'imap', session.customUserId, email)
     return linked.some(({ tokens }) => notGranted(scopes, tokens.scopes).length > 0)
   }
 
   return {
     login,
+
+    /** The provider of accounts that this sign-in links, and the mail servers for one of OAUTH_PROVIDERS. Undefined when it is unknown. */
+    findSignIn(name: string): { provider: ProviderName; mail?: MailOAuthProvider } | undefined {
+      const mail = logins.mail?.get(name)?.provider
+      if (mail !== undefined) return { provider: 'imap', mail }
+      return isOAuth(name) && logins[name] !== undefined ? { provider: name } : undefined
+    },
 
     /** The providers whose mailboxes users can connect, in display order. IMAP needs no setup. */
     connectable: PROVIDERS.filter((name) => name === 'imap' || find(name) !== undefined),
@@ -77,17 +88,17 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
       throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
     },
 
-    /** Returns the URL of the provider's consent page. */
-    async begin(provider: ProviderName, { session, ...request }: ConsentRequest): Promise<string> {
+    /** Returns the URL of the consent page. `name`: the provider, or the name in OAUTH_PROVIDERS. */
+    async begin(name: string, { session, ...request }: ConsentRequest): Promise<string> {
       const state = secretToken()
       const codeVerifier = secretToken()
-      const url = await login(provider).consentUrl({
-        redirectUri: redirectUri(publicUrl, provider),
+      const url = await login(name).consentUrl({
+        redirectUri: redirectUri(publicUrl, name),
         state,
         codeVerifier,
         loginHint: request.email,
         forceConsent:
-          session.forceConsent || request.isRepeat === true || (await lacksScopes(provider, session, request.email)),
+          session.forceConsent || request.isRepeat === true || (await lacksScopes(name, session, request.email)),
       })
       const facts: ConsentFacts = { ...request, codeVerifier }
       const stateHash = hashSecret(state)
@@ -95,7 +106,7 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
         consentStore(tx).insert({
           stateHash,
           sessionId: session.id,
-          provider,
+          provider: name,
           facts: sealer.seal(JSON.stringify(facts), sealContext(stateHash)),
           usedAt: null,
           expiresAt: session.expiresAt,
@@ -106,9 +117,9 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
     },
 
     /** Reads what `begin` stored. Call `use` before acting on it. Throws consent_unknown and consent_used. */
-    async get(provider: ProviderName, state: string): Promise<ConsentFacts> {
+    async get(name: string, state: string): Promise<ConsentFacts> {
       const row = await consentStore(db.read).find(hashSecret(state))
-      if (row === undefined || row.provider !== provider) throw new AppError('consent_unknown')
+      if (row === undefined || row.provider !== name) throw new AppError('consent_unknown')
       if (row.usedAt !== null) throw new AppError('consent_used')
       return JSON.parse(sealer.open(row.facts, sealContext(row.stateHash)))
     },
@@ -121,9 +132,9 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
   }
 }
 
-/** The callback URL of a provider. The operator registers it there. */
-export function redirectUri(publicUrl: string, provider: ProviderName): string {
-  return `${publicUrl}/providers/${provider}/callback`
+/** The callback URL of a provider, or of a name in OAUTH_PROVIDERS. The operator registers it there. */
+export function redirectUri(publicUrl: string, name: string): string {
+  return `${publicUrl}/providers/${name}/callback`
 }
 
 function isOAuth(provider: string): provider is OAuthProvider {

@@ -5,7 +5,8 @@ import { type App, asAppError, wantsHtml } from '../../../platform/http/index.ts
 import type { Log } from '../../../platform/log/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
-import { type Account, checkMailbox, RefreshTokenMissing } from '../../index.ts'
+import type { MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
+import { type Account, oauthMailboxes, RefreshTokenMissing } from '../../index.ts'
 import type { HostedAccess } from '../hosted/access.ts'
 import { hostedLimits } from '../hosted/limits.ts'
 import type { ErrorPageOptions, HostedPages } from '../hosted/pages.ts'
@@ -19,7 +20,7 @@ export interface CallbackRoutesDeps {
   access: HostedAccess
   pages: HostedPages
   consents: Consents
-  /** The mail side of an OAuth provider. When undefined, the mailbox is not checked. */
+  /** The mail side of a provider. When undefined, the mailbox is not checked. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
   publicUrl: string
   clock: Clock
@@ -29,6 +30,10 @@ export interface CallbackRoutesDeps {
 /** A callback that belongs to an open session. */
 interface Callback {
   provider: ProviderName
+  /** The name in the callback address: the provider, or one of OAUTH_PROVIDERS. */
+  name: string
+  /** For one of OAUTH_PROVIDERS. */
+  mail: MailOAuthProvider | undefined
   /** The URL that the browser came back to. */
   url: URL
   state: string
@@ -67,8 +72,10 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         tags: ['Hosted authentication'],
         operationId: 'completeProviderSignIn',
         summary: 'Complete a sign-in at a provider',
-        description: 'Google and Microsoft send the browser of the user here. Applications do not call it.',
-        params: Type.Object({ providerName: Type.String({ description: 'gmail or microsoft.' }) }),
+        description: 'The provider sends the browser of the user here. Applications do not call it.',
+        params: Type.Object({
+          providerName: Type.String({ description: 'gmail, microsoft, or a name in OAUTH_PROVIDERS.' }),
+        }),
         querystring: callbackQuery,
         response: {
           302: Type.Null({
@@ -79,20 +86,29 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const provider = consents.connectable.find((name) => name === request.params.providerName)
-      if (provider === undefined || provider === 'imap') {
+      const name = request.params.providerName
+      const signIn = consents.findSignIn(name)
+      if (signIn === undefined) {
         throw new AppError('route_not_found', { message: 'This provider does not exist or is not configured.' })
       }
       const url = new URL(request.url, publicUrl)
       const state = url.searchParams.get('state') ?? ''
       let open: { facts: ConsentFacts; session: AuthSession } | undefined
       try {
-        const facts = await consents.get(provider, state)
+        const facts = await consents.get(name, state)
         const { code, pageState, fromPage } = facts
         if (fromPage && !access.isFromThisBrowser(request, code, pageState)) throw new AppError('csrf_failed')
         const session = await sessions.getOpen(code)
         open = { facts, session }
-        const { href, isLinked } = await complete(request, { provider, url, state, facts, session })
+        const { href, isLinked } = await complete(request, {
+          provider: signIn.provider,
+          name,
+          mail: signIn.mail,
+          url,
+          state,
+          facts,
+          session,
+        })
         if (fromPage && isLinked) access.revokePost(reply, code, pageState)
         return reply.redirect(href, 302)
       } catch (thrown) {
@@ -121,7 +137,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
 
   /** Returns where to send the browser: to the application, or to the provider for a second consent. */
   async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {
-    const { provider, url, state, facts, session } = callback
+    const { provider, name, url, state, facts, session } = callback
     await consents.use(state)
     const startedMs = clock.monotonic()
     try {
@@ -137,7 +153,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
       return { href: successUrl(session.redirectUri, facts.code, account, facts.applicationState), isLinked: true }
     } catch (error) {
       if (error instanceof RefreshTokenMissing && facts.isRepeat !== true) {
-        return { href: await consents.begin(provider, { ...facts, session, isRepeat: true }), isLinked: false }
+        return { href: await consents.begin(name, { ...facts, session, isRepeat: true }), isLinked: false }
       }
       const failure = toConsentError(error)
       log.info(`Sign-in at a provider failed: ${failure.code}`, {
@@ -154,15 +170,22 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
   }
 
   /** Exchanges the code for tokens, checks that the mailbox opens, and links the account. */
-  async function link({ provider, url, state, facts, session }: Callback): Promise<Account> {
-    const { tokens, user } = await consents.login(provider).exchange(url, {
-      redirectUri: redirectUri(publicUrl, provider),
+  async function link({ provider, name, mail: mailOAuth, url, state, facts, session }: Callback): Promise<Account> {
+    const { tokens, user } = await consents.login(name).exchange(url, {
+      redirectUri: redirectUri(publicUrl, name),
       state,
       codeVerifier: facts.codeVerifier,
+      loginHint: facts.email,
     })
     const mail = deps.mail(provider)
+    if (mailOAuth !== undefined) {
+      if (mail === undefined) throw new AppError('consent_refused')
+      const signIn = { provider: mailOAuth, email: user.email, tokens }
+      const verified = await oauthMailboxes.verifyAtMailServer(mail, signIn).catch(throwMailLoginRefused)
+      return sessions.link(facts.code, session, verified)
+    }
     const mailbox = { email: user.email, settings: {}, accessToken: async () => tokens.accessToken }
-    if (mail !== undefined) await checkMailbox(mail, mailbox).catch(throwMailboxRefused)
+    if (mail !== undefined) await oauthMailboxes.check(mail, mailbox).catch(throwMailboxRefused)
     return sessions.link(facts.code, session, {
       provider,
       email: user.email,
@@ -176,6 +199,12 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
 
 function throwMailboxRefused(error: unknown): never {
   if (!(error instanceof ProviderError) || error.missingScope) throw error
+  throw new AppError('mailbox_refused', { cause: error })
+}
+
+/** The mail server decides whether the tokens are for the mailbox. */
+function throwMailLoginRefused(error: unknown): never {
+  if (!(error instanceof ProviderError) || error.kind === 'unavailable' || error.kind === 'rate_limited') throw error
   throw new AppError('mailbox_refused', { cause: error })
 }
 

@@ -1,16 +1,19 @@
+import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { type Outbound, OutboundError, type OutboundResponse } from '../../../platform/outbound/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { ProviderError } from '../../contract/index.ts'
+import { type MailAccess, ProviderError } from '../../contract/index.ts'
 import { networkError, statusError } from '../errors.ts'
 import { type DavDocument, parseDav } from './multistatus.ts'
 
-/** Reaches one server for one account. Holds a password: never log it. */
+/** What the account signs in with. Never log it. */
+export type DavCredentials = { username: string; password: string } | Required<Pick<MailAccess, 'accessToken'>>
+
+/** Reaches one server for one account. */
 export interface DavClientOptions {
   outbound: Outbound
   clock: Clock
   accountId: string
-  username: string
-  password: string
+  credentials: DavCredentials
   /** `auth_expired` where the user named the server. A server that was found need not know the password of the mailbox. */
   refusal: 'auth_expired' | 'rejected'
   /** Which hosts may receive the password. */
@@ -62,10 +65,27 @@ const ANONYMOUS_MS = 5000
 const ANONYMOUS_BYTES = 64 * 1024
 
 export function davClient(options: DavClientOptions): DavClient {
-  const { outbound, clock, accountId, username, password, refusal, trusts } = options
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const { outbound, clock, accountId, credentials, refusal, trusts } = options
 
+  /** A token that the server refuses is refreshed once. */
   async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
+    if (request.isAnonymous) return exchangeOnce(request, url, undefined)
+    if ('password' in credentials) {
+      const { username, password } = credentials
+      return exchangeOnce(request, url, `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
+    }
+    const token = await untilAborted(credentials.accessToken(), request.signal)
+    const response = await exchangeOnce(request, url, `Bearer ${token}`)
+    if (response.status !== 401) return response
+    const fresh = await untilAborted(credentials.accessToken(token), request.signal)
+    return exchangeOnce(request, url, `Bearer ${fresh}`)
+  }
+
+  async function exchangeOnce(
+    request: DavRequest,
+    url: URL,
+    authorization: string | undefined,
+  ): Promise<OutboundResponse> {
     const {
       method,
       depth,
@@ -87,7 +107,7 @@ export function davClient(options: DavClientOptions): DavClient {
         timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS),
         maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes,
         headers: {
-          ...(!isAnonymous && { authorization }),
+          ...(authorization !== undefined && { authorization }),
           ...(depth !== undefined && { depth }),
           ...(body !== undefined && { 'content-type': 'application/xml; charset=utf-8' }),
           ...headers,

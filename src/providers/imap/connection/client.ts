@@ -6,6 +6,7 @@ import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.t
 import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import type { AddressGuard } from '../../../platform/net/index.ts'
 import { type ImapSettings, type MailAccess, ProviderError } from '../../contract/index.ts'
+import { refusedToken } from '../../shared/sasl/index.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
 import { FolderNames } from '../folders/folder-names.ts'
 import { FolderOpener } from '../folders/folder-opener.ts'
@@ -16,7 +17,7 @@ import { IdlePoll } from './idle-poll.ts'
 import type { Pacing } from './pacing.ts'
 import type { ParserTurns } from './parser-turns.ts'
 import { RESPONSE_LIMITS, ResponseGate } from './response-gate.ts'
-import { offerScram } from './scram-login.ts'
+import { offerChallengeLogin, requireOAuthLogin } from './sasl-login.ts'
 import { withinLimits } from './work-limits.ts'
 
 /** The largest request is for 4 MB of a text and 1 MB of its header. */
@@ -83,20 +84,45 @@ export interface ImapClient {
   onFault(error: unknown): void
 }
 
+/** What the account logs in with. */
+type Credentials = { password: string } | { accessToken: string }
+
+const CONNECTING = 'connecting to the mail server'
+
 /**
- * Connects and logs in, to the address that the guard has checked, with a certificate valid for the host name in the settings. Throws
- * `ProviderError`. The client handles imapflow's `error` events, which would otherwise end the process.
+ * Connects and logs in, to the address that the guard has checked, with a certificate valid for the host name in the settings. An access
+ * token that the server refuses is refreshed once. Throws `ProviderError`. The client handles imapflow's `error` events, which would
+ * otherwise end the process.
  */
-export async function dial(
-  access: MailAccess,
+export async function dial(access: MailAccess, dialing: Dialing, options: DialOptions): Promise<ImapClient> {
+  const { settings, secrets, accessToken } = access
+  const { imap } = settings
+  const dialWith = (credentials: Credentials) => dialOnce(imap, credentials, dialing, options)
+  if (accessToken === undefined) {
+    if (secrets.password === undefined) throw withoutLogin()
+    return dialWith({ password: secrets.password })
+  }
+  const token = await untilAborted(accessToken(), options.signal)
+  try {
+    return await dialWith({ accessToken: token })
+  } catch (error) {
+    if (!(error instanceof ProviderError) || !error.tokenRefused) throw error
+    return dialWith({ accessToken: await untilAborted(accessToken(token), options.signal) })
+  }
+}
+
+function withoutLogin(): ProviderError {
+  return new ProviderError('auth_expired', `${CONNECTING}: the account has no IMAP settings or no password`)
+}
+
+async function dialOnce(
+  imap: ImapSettings | undefined,
+  credentials: Credentials,
   { guard, pacing, turns, tlsContext, onPlainLogin, onFault }: Dialing,
   options: DialOptions,
 ): Promise<ImapClient> {
-  const imap = access.settings.imap
-  const doing = 'connecting to the mail server'
-  if (imap === undefined || access.secrets.password === undefined) {
-    throw new ProviderError('auth_expired', `${doing}: the account has no IMAP settings or no password`)
-  }
+  const doing = CONNECTING
+  if (imap === undefined) throw withoutLogin()
   let limit = options.urgent ? AbortSignal.timeout(options.timeoutMs) : undefined
   const whileWaiting = limit === undefined ? options.signal : AbortSignal.any([options.signal, limit])
   try {
@@ -109,7 +135,7 @@ export async function dial(
       const client = newClient(ImapFlow, imap, {
         address: target.address,
         mayBePlain,
-        password: access.secrets.password ?? '',
+        credentials,
         timeoutMs: options.timeoutMs,
         literalBytes: options.literalBytes,
         turns,
@@ -132,13 +158,21 @@ export async function dial(
     })
   } catch (error) {
     if (limit?.aborted && !options.signal.aborted) throw timeoutError(doing, options.timeoutMs, imap.host)
-    throw providerError(error, doing)
+    throw loginError(error, doing, credentials)
   }
+}
+
+/** A login that is refused for no other reason is refused because of the token. */
+function loginError(error: unknown, doing: string, credentials: Credentials): ProviderError {
+  const failure = providerError(error, doing)
+  const isRefused = failure.kind === 'auth_expired' && failure.problem === undefined
+  if (!isRefused || !('accessToken' in credentials) || error instanceof ProviderError) return failure
+  return refusedToken(doing, Reflect.get(Object(error), 'oauthError'))
 }
 
 interface Connecting {
   address: string
-  password: string
+  credentials: Credentials
   /** Logs in without encryption when the server does not offer STARTTLS. */
   mayBePlain: boolean
   timeoutMs: number
@@ -151,7 +185,7 @@ interface Connecting {
 function newClient(
   Client: typeof ImapFlow,
   settings: ImapSettings,
-  { address, password, mayBePlain, timeoutMs, literalBytes, turns, tlsContext, onFault }: Connecting,
+  { address, credentials, mayBePlain, timeoutMs, literalBytes, turns, tlsContext, onFault }: Connecting,
 ): ImapClient {
   const limits = { ...RESPONSE_LIMITS, literalBytes, responseBytes: 2 * literalBytes }
   const gate = new ResponseGate(limits)
@@ -190,7 +224,10 @@ function newClient(
     secure: settings.security === 'tls',
     // Undefined: STARTTLS where the server offers it, else plain text.
     doSTARTTLS: settings.security === 'starttls' ? (mayBePlain ? undefined : true) : false,
-    auth: { user: settings.username, pass: password },
+    auth:
+      'password' in credentials
+        ? { user: settings.username, pass: credentials.password }
+        : { user: settings.username, accessToken: credentials.accessToken },
     tls: { rejectUnauthorized: !settings.allowSelfSigned, secureContext: tlsContext() },
     ...(isIP(settings.host) === 0 && { servername: settings.host }),
     connectionTimeout: timeoutMs,
@@ -233,7 +270,9 @@ function newClient(
     imap.close()
   }
   const { lastFailure } = interceptCommands(imap, names, () => gate.forgetFolders())
-  offerScram(imap, { username: settings.username, password })
+  if ('password' in credentials)
+    offerChallengeLogin(imap, { username: settings.username, password: credentials.password })
+  else requireOAuthLogin(imap)
   // An error event without a listener would end the process. A close event always follows.
   imap.on('error', closeWith)
   return {

@@ -96,8 +96,8 @@ export function imapOnThread(options: Pick<ImapThreadOptions, 'guard'> & Partial
 }
 
 /** Without members that IMAP does not need. */
-function plain({ accountId, email, settings, secrets }: MailAccess): MailAccess {
-  return { accountId, email, settings, secrets }
+function plain({ accountId, email, settings, secrets, accessToken }: MailAccess): MailAccess {
+  return { accountId, email, settings, secrets, ...(accessToken && { accessToken }) }
 }
 
 /** A session whose events end with `close`, and with the thread. */

@@ -11,7 +11,12 @@ export interface OAuthClientOptions {
   /** For errors: `Google`. */
   service: string
   clientId: string
-  clientSecret: string
+  /** Absent for public clients. */
+  clientSecret?: string | undefined
+  /** Where the client's secret goes in requests of tokens. Default: the body. */
+  clientAuthentication?: 'body' | 'header'
+  /** Default true. */
+  pkce?: boolean
   authUrl: string
   tokenUrl: string
   revokeUrl?: string
@@ -46,7 +51,8 @@ export function oauthClient(options: OAuthClientOptions) {
     ...(options.revokeUrl !== undefined && { revocation_endpoint: options.revokeUrl }),
   }
   const client: oauth.Client = { client_id: options.clientId }
-  const secret = oauth.ClientSecretPost(options.clientSecret)
+  const secret = clientAuthentication(options)
+  const { pkce = true } = options
 
   /** Runs one call to the provider: all its requests within 10 s, every failure a `ProviderError`. */
   async function call<T>(work: (limits: ReturnType<typeof limitedFetch>) => Promise<T>): Promise<T> {
@@ -66,7 +72,7 @@ export function oauthClient(options: OAuthClientOptions) {
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: async (url: string, init: oauth.CustomFetchOptions<'POST', URLSearchParams>) => {
       const response = await fetch(url, { method: init.method, headers: init.headers, body: init.body ?? null })
-      return withoutIdToken(response, onIdToken)
+      return asStandard(response, onIdToken)
     },
   })
 
@@ -99,8 +105,10 @@ export function oauthClient(options: OAuthClientOptions) {
         redirect_uri: request.redirectUri,
         scope: options.scopes.join(' '),
         state: request.state,
-        code_challenge: await oauth.calculatePKCECodeChallenge(request.codeVerifier),
-        code_challenge_method: 'S256',
+        ...(pkce && {
+          code_challenge: await oauth.calculatePKCECodeChallenge(request.codeVerifier),
+          code_challenge_method: 'S256',
+        }),
         ...(request.loginHint !== null && { login_hint: request.loginHint }),
         ...(prompt !== undefined && { prompt }),
         ...extra,
@@ -113,9 +121,13 @@ export function oauthClient(options: OAuthClientOptions) {
     exchange<T>(
       callback: URL,
       sent: { redirectUri: string; state: string; codeVerifier: string },
-      identify: (get: SignedInGet, accessToken: string) => Promise<T>,
+      identify: (get: SignedInGet, accessToken: string, idToken: unknown) => Promise<T>,
     ): Promise<{ tokens: TokenSet; user: T }> {
       return call(async (limits) => {
+        let idToken: unknown
+        const keepIdToken = (received: unknown) => {
+          idToken = received
+        }
         const query = new URLSearchParams(callback.search)
         // Each provider has its own redirect address (RFC 9700, 4.4.2.2), and Microsoft's issuer is the user's tenant.
         query.delete('iss')
@@ -127,11 +139,11 @@ export function oauthClient(options: OAuthClientOptions) {
           secret,
           code,
           redirectUri,
-          codeVerifier,
-          requestOptions(limits),
+          pkce ? codeVerifier : oauth.nopkce,
+          requestOptions(limits, keepIdToken),
         )
         const tokens = tokenSet(await oauth.processAuthorizationCodeResponse(server, client, response), options.scopes)
-        return { tokens, user: await identify(signedInGet(limits.fetch), tokens.accessToken) }
+        return { tokens, user: await identify(signedInGet(limits.fetch), tokens.accessToken, idToken) }
       })
     },
 
@@ -189,14 +201,27 @@ export function oauthClient(options: OAuthClientOptions) {
   }
 }
 
-async function withoutIdToken(response: Response, onIdToken: (idToken: unknown) => void): Promise<Response> {
+function clientAuthentication({
+  clientSecret,
+  clientAuthentication: place = 'body',
+}: Pick<OAuthClientOptions, 'clientSecret' | 'clientAuthentication'>): oauth.ClientAuth {
+  if (clientSecret === undefined) return oauth.None()
+  return place === 'body' ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
+}
+
+/**
+ * A response of the token endpoint as RFC 6749 has it, without its ID token. Mail.ru leaves out that its tokens are bearer tokens, and Zoho
+ * reports errors with status 200.
+ */
+async function asStandard(response: Response, onIdToken: (idToken: unknown) => void): Promise<Response> {
   const text = await response.text()
   const { status, headers } = response
   const body: unknown = await new Response(text).json().catch(() => undefined)
-  if (typeof body !== 'object' || body === null || !('id_token' in body)) {
-    return new Response(text === '' ? null : text, { status, headers })
-  }
-  const { id_token: idToken, ...rest } = body
-  onIdToken(idToken)
-  return new Response(JSON.stringify(rest), { status, headers })
+  if (typeof body !== 'object' || body === null) return new Response(text === '' ? null : text, { status, headers })
+  const { id_token: idToken, ...rest }: Record<string, unknown> = { ...body }
+  if (idToken !== undefined) onIdToken(idToken)
+  const isToken = typeof rest.access_token === 'string'
+  const isError = status === 200 && !isToken && typeof rest.error === 'string'
+  const standard = isToken ? { token_type: 'Bearer', ...rest } : rest
+  return new Response(JSON.stringify(standard), { status: isError ? 400 : status, headers })
 }

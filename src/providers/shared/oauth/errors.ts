@@ -2,9 +2,11 @@ import { AuthorizationResponseError, ResponseBodyError } from 'oauth4webapi'
 import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError, type ProviderErrorKind } from '../../contract/index.ts'
 
-/** Error codes of RFC 6749, OpenID Connect, Google and Microsoft that are more specific than `rejected`. */
+/** Error codes of RFC 6749, OpenID Connect, Google, Microsoft, Yahoo and Zoho that are more specific than `rejected`. */
 const KINDS: Readonly<Record<string, ProviderErrorKind>> = {
   invalid_grant: 'auth_expired',
+  invalid_refresh_token: 'auth_expired',
+  invalid_code: 'auth_expired',
   interaction_required: 'auth_expired',
   login_required: 'auth_expired',
   consent_required: 'auth_expired',
@@ -41,7 +43,7 @@ function toError(service: string, code: string, body: Record<string, unknown> | 
   if (aadsts.some((each) => TEMPORARY_AADSTS.has(each))) {
     return new ProviderError('unavailable', `${service} is busy (AADSTS${aadsts[0]})`)
   }
-  const kind = KINDS[code] ?? 'rejected'
+  const kind = KINDS[code.toLowerCase()] ?? 'rejected'
   return new ProviderError(
     kind,
     `${service} ${SENTENCES[kind] ?? 'refused the request'} (${formatDetail(code, aadsts)})`,

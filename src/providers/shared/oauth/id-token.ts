@@ -12,10 +12,15 @@ export function readSubject(idToken: unknown, clientId: string, accessToken: str
   return isBound && typeof sub === 'string' && sub !== '' ? sub : undefined
 }
 
-function parseClaims(idToken: string): { sub?: unknown; aud?: unknown; at_hash?: unknown } {
+/** The claims of an ID token, unchecked. Empty when it cannot be read. */
+export function readClaims(idToken: unknown): Readonly<Record<string, unknown>> {
+  return typeof idToken === 'string' ? parseClaims(idToken) : {}
+}
+
+function parseClaims(idToken: string): Readonly<Record<string, unknown>> {
   try {
     const claims: unknown = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString())
-    return typeof claims === 'object' && claims !== null ? claims : {}
+    return typeof claims === 'object' && claims !== null ? { ...claims } : {}
   } catch {
     return {}
   }

@@ -5,4 +5,5 @@
 export { type AppTokenRequest, requestAppToken } from './app-token.ts'
 export { type OAuthClientOptions, oauthClient, type SignedInGet } from './client.ts'
 export { type TokenError, unusableResponse } from './errors.ts'
+export { readClaims } from './id-token.ts'
 export { parseRsaKey, signedJwt } from './signed-jwt.ts'

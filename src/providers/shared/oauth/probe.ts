@@ -8,7 +8,7 @@ export interface ProbeOptions {
   /** For errors: `Google`. */
   service: string
   clientId: string
-  clientSecret: string
+  clientSecret?: string | undefined
   authUrl: string
   tokenUrl: string
   scopes: readonly string[]
@@ -36,7 +36,7 @@ export async function probeClient(options: ProbeOptions): Promise<ClientProbe> {
       code: 'invalid-code-of-a-check',
       code_verifier: randomText(),
       client_id: clientId,
-      client_secret: clientSecret,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
       redirect_uri: redirectUri,
     }),
   })

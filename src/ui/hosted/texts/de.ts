@@ -15,6 +15,7 @@ export const de: Texts = {
   'consent.lead': 'Melden Sie sich bei {provider} an und prüfen Sie die Berechtigungen.',
   'consent.leadAs': 'Melden Sie sich bei {provider} als {email} an und prüfen Sie die Berechtigungen.',
   'consent.promise': 'Ihr Passwort bekommen wir nie zu sehen. Sie können die Verbindung jederzeit trennen.',
+  'consent.usePassword': 'Stattdessen ein Passwort verwenden',
   'grants.title': 'Die App möchte:',
   'grants.titleTo': '{app} möchte:',
   'grants.new': 'Die App möchte jetzt auch:',

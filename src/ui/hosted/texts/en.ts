@@ -16,6 +16,7 @@ export const en = {
   'consent.lead': 'Sign in with {provider} and review the permissions.',
   'consent.leadAs': 'Sign in with {provider} as {email} and review the permissions.',
   'consent.promise': 'We never see your password. You can disconnect the mailbox at any time.',
+  'consent.usePassword': 'Use a password instead',
   'grants.title': 'The app asks for permission to:',
   'grants.titleTo': '{app} asks for permission to:',
   'grants.new': 'The app now also asks for permission to:',

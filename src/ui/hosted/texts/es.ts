@@ -15,6 +15,7 @@ export const es: Texts = {
   'consent.lead': 'Inicia sesión en {provider} y revisa los permisos.',
   'consent.leadAs': 'Inicia sesión en {provider} como {email} y revisa los permisos.',
   'consent.promise': 'Nunca vemos tu contraseña. Puedes desconectar la cuenta en cualquier momento.',
+  'consent.usePassword': 'Usar una contraseña en su lugar',
   'grants.title': 'La aplicación pide permiso para:',
   'grants.titleTo': '{app} pide permiso para:',
   'grants.new': 'La aplicación ahora también pide permiso para:',

@@ -15,6 +15,7 @@ export const fr: Texts = {
   'consent.lead': 'Connectez-vous à {provider} et vérifiez les autorisations.',
   'consent.leadAs': 'Connectez-vous à {provider} avec {email} et vérifiez les autorisations.',
   'consent.promise': 'Nous ne voyons jamais votre mot de passe. Vous pouvez déconnecter la messagerie à tout moment.',
+  'consent.usePassword': 'Utiliser plutôt un mot de passe',
   'grants.title': 'L’application demande l’autorisation de :',
   'grants.titleTo': '{app} demande l’autorisation de :',
   'grants.new': 'L’application demande désormais aussi l’autorisation de :',

@@ -15,6 +15,7 @@ export const it: Texts = {
   'consent.lead': 'Accedi a {provider} e controlla le autorizzazioni.',
   'consent.leadAs': 'Accedi a {provider} come {email} e controlla le autorizzazioni.',
   'consent.promise': 'Non vediamo mai la tua password. Puoi scollegare la casella in qualsiasi momento.',
+  'consent.usePassword': 'Usa invece una password',
   'grants.title': 'L’app chiede l’autorizzazione per:',
   'grants.titleTo': '{app} chiede l’autorizzazione per:',
   'grants.new': 'L’app ora chiede anche l’autorizzazione per:',

@@ -15,6 +15,7 @@ export const ja: Texts = {
   'consent.lead': '{provider} にログインし、アクセス権限を確認してください。',
   'consent.leadAs': '{provider} に {email} としてログインし、アクセス権限を確認してください。',
   'consent.promise': 'パスワードが当サービスに知られることはありません。接続はいつでも解除できます。',
+  'consent.usePassword': '代わりにパスワードを使う',
   'grants.title': 'アプリは次の許可を求めています。',
   'grants.titleTo': '{app} は次の許可を求めています。',
   'grants.new': 'アプリは新たに次の許可を求めています。',

@@ -15,6 +15,7 @@ export const nl: Texts = {
   'consent.lead': 'Log in bij {provider} en bekijk de machtigingen.',
   'consent.leadAs': 'Log in bij {provider} als {email} en bekijk de machtigingen.',
   'consent.promise': 'Wij zien je wachtwoord nooit. Je kunt de mailbox op elk moment ontkoppelen.',
+  'consent.usePassword': 'Liever een wachtwoord gebruiken',
   'grants.title': 'De app vraagt toestemming voor het volgende:',
   'grants.titleTo': '{app} vraagt toestemming voor het volgende:',
   'grants.new': 'De app vraagt nu ook toestemming voor het volgende:',

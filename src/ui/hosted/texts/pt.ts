@@ -15,6 +15,7 @@ export const pt: Texts = {
   'consent.lead': 'Entre em {provider} e confira as permissões.',
   'consent.leadAs': 'Entre em {provider} como {email} e confira as permissões.',
   'consent.promise': 'Nunca vemos sua senha. Você pode desconectar a conta a qualquer momento.',
+  'consent.usePassword': 'Usar uma senha em vez disso',
   'grants.title': 'O aplicativo pede permissão para:',
   'grants.titleTo': '{app} pede permissão para:',
   'grants.new': 'O aplicativo agora também pede permissão para:',

@@ -28,6 +28,14 @@ const ABOUT: Readonly<Record<string, { title: string; about: string; variables?:
   imap: { title: 'IMAP', about: 'Every other mail server. It needs no settings.', guide: '' },
 }
 
+/** The sign-ins of OAUTH_PROVIDERS. */
+const aboutMail = (name: string) => ({
+  title: name,
+  about: 'A sign-in by OAuth for IMAP mailboxes, from OAUTH_PROVIDERS.',
+  variables: [],
+  guide: '',
+})
+
 export default function Providers() {
   const { data, error, refetch } = useRead<ProviderSetups>('/admin/provider-setups', {}, { pollMs: false })
   return (
@@ -54,7 +62,7 @@ interface ProviderProps {
 }
 
 function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units }: ProviderProps) {
-  const { title, about, variables = [], guide } = ABOUT[name] ?? { title: name, about: '', guide: '' }
+  const { title, about, variables = [], guide } = ABOUT[name] ?? aboutMail(name)
   const check = useAction(() => api.post<ProviderValidation>(`/providers/${name}/validate`), {
     invalidates: [],
     toastError: false,
@@ -66,15 +74,17 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units
       actions={
         <>
           <Status tone={isConfigured ? 'good' : 'quiet'}>{isConfigured ? 'Ready' : 'Not set up'}</Status>
-          <Button
-            variant="default"
-            size="xs"
-            aria-label={`Validate ${title}`}
-            loading={check.isPending}
-            onClick={() => check.mutate()}
-          >
-            Validate
-          </Button>
+          {name in ABOUT && (
+            <Button
+              variant="default"
+              size="xs"
+              aria-label={`Validate ${title}`}
+              loading={check.isPending}
+              onClick={() => check.mutate()}
+            >
+              Validate
+            </Button>
+          )}
         </>
       }
     >

@@ -5,7 +5,7 @@ import { type StrictSmtpScript, startStrictSmtp } from '../../../test/servers/st
 import { postfixAvailable, startPostfix } from '../../../test/servers/unpacked/postfix.ts'
 import type { MailAccess } from '../contract/index.ts'
 import { smtpProvider } from './index.ts'
-import { scramFor } from './scram-login.ts'
+import { challengeMechanism } from './sasl-login.ts'
 
 const noCopies = () => ({
   contains: async () => false,
@@ -27,14 +27,15 @@ async function signIn({ host, port }: { host: string; port: number }, password: 
   await provider.verify(access, new AbortController().signal)
 }
 
-describe('SCRAM over SMTP', () => {
+describe('logins over SMTP that do not send the password', () => {
   it.each([
     ['AUTH PLAIN SCRAM-SHA-256', true, undefined],
     ['AUTH SCRAM-SHA-1 SCRAM-SHA-256 CRAM-MD5', true, 'SCRAM-SHA-256'],
     ['AUTH=LOGIN SCRAM-SHA-256', false, 'SCRAM-SHA-256'],
+    ['AUTH PLAIN CRAM-MD5', false, 'CRAM-MD5'],
     ['AUTH PLAIN', false, undefined],
   ])('with "%s", and TLS %s: %s', (line, isEncrypted, mechanism) => {
-    expect(scramFor(`250-mx.test\n250-${line}\n250 SIZE`, isEncrypted)).toBe(mechanism)
+    expect(challengeMechanism(`250-mx.test\n250-${line}\n250 SIZE`, isEncrypted)).toBe(mechanism)
   })
 
   it('logs in without sending the password, and refuses a server that does not know it', async () => {
@@ -53,13 +54,16 @@ describe('SCRAM over SMTP', () => {
   })
 })
 
-describe.skipIf(!postfixAvailable())('SCRAM at a Postfix that offers nothing else', () => {
-  it('logs in with the password, and reports another one as refused', async () => {
-    const server = await startPostfix({ password: 'pencil = ,ü', mechanisms: 'SCRAM-SHA-256' })
-    onTestFinished(() => server.stop())
-    await signIn(server, 'pencil = ,ü')
-    await expect(signIn(server, 'wrong')).rejects.toMatchObject({ kind: 'auth_expired' })
-  })
+describe.skipIf(!postfixAvailable())('a Postfix that offers nothing else', () => {
+  it.each(['SCRAM-SHA-256', 'CRAM-MD5'])(
+    'logs in by %s with the password, and reports another one as refused',
+    async (mechanisms) => {
+      const server = await startPostfix({ password: 'pencil = ,ü', mechanisms })
+      onTestFinished(() => server.stop())
+      await signIn(server, 'pencil = ,ü')
+      await expect(signIn(server, 'wrong')).rejects.toMatchObject({ kind: 'auth_expired' })
+    },
+  )
 })
 
 /** The server's side for a user with this password. `silent`: says that the login succeeded, without proving that it knows the password. */

@@ -1,18 +1,33 @@
 import type { SMTPConnectionCustomAuthContext } from 'nodemailer/lib/smtp-connection'
 import { type ScramClient, ScramError, type ScramMechanism, strongestScram } from '../../platform/crypto/scram.ts'
+import {
+  chooseOAuthMechanism,
+  decodeChallenge,
+  endOfExchange,
+  initialResponse,
+  type OAuthMechanism,
+  refusedToken,
+} from '../shared/sasl/index.ts'
 
 /** The server expects another response of the client. */
 const CONTINUE = 334
 const SUCCESS = 235
+const PERMANENT = 500
 
 /**
- * The SCRAM mechanism for a login; undefined where PLAIN or LOGIN is used. Over TLS those come first: some servers offer SCRAM although
- * they store no password for it. `ehlo`: the whole reply to EHLO.
+ * The mechanism for a login with a password that does not send it; undefined where PLAIN or LOGIN is used. Over TLS those come first:
+ * some servers offer the others although they store no password for them. `ehlo`: the whole reply to EHLO.
  */
-export function scramFor(ehlo: string, isEncrypted: boolean): ScramMechanism | undefined {
+export function challengeMechanism(ehlo: string, isEncrypted: boolean): ScramMechanism | 'CRAM-MD5' | undefined {
   const offered = offeredMechanisms(ehlo)
   const isNeeded = !isEncrypted || !(offered.has('PLAIN') || offered.has('LOGIN'))
-  return isNeeded ? strongestScram(offered) : undefined
+  if (!isNeeded) return undefined
+  return strongestScram(offered) ?? (offered.has('CRAM-MD5') ? 'CRAM-MD5' : undefined)
+}
+
+/** The mechanism for a login with an access token. */
+export function oauthMechanism(ehlo: string): OAuthMechanism | undefined {
+  return chooseOAuthMechanism(offeredMechanisms(ehlo))
 }
 
 const OTHERS = ['PLAIN', 'LOGIN', 'CRAM-MD5']
@@ -39,6 +54,31 @@ export async function scramLogin(context: SMTPConnectionCustomAuthContext, clien
   client.verify(decode(second.text))
   const last = await sendCommand('')
   if (last.status !== SUCCESS) throw refused()
+}
+
+export interface TokenExchange {
+  mechanism: OAuthMechanism
+  username: string
+  accessToken: string
+  host: string
+  port: number
+}
+
+/** Logs in with an access token. Throws `ProviderError` when the server explains why it refuses the token. */
+export async function tokenLogin(
+  { sendCommand }: Pick<SMTPConnectionCustomAuthContext, 'sendCommand'>,
+  doing: string,
+  login: TokenExchange,
+): Promise<void> {
+  const { mechanism } = login
+  const reply = await sendCommand(`AUTH ${mechanism} ${initialResponse(mechanism, login)}`)
+  if (reply.status === SUCCESS) return
+  if (reply.status !== CONTINUE) throw refused()
+  const challenge = decodeChallenge(reply.text ?? '')
+  const last = await sendCommand(endOfExchange(mechanism))
+  // A server that fails for now says so last, as for a password.
+  if (challenge === undefined || last.status < PERMANENT) throw refused()
+  throw refusedToken(doing, challenge)
 }
 
 function encode(text: string): string {

@@ -14,29 +14,32 @@ function signIn(access: MailAccess) {
   return mail.verify(access, never)
 }
 
-describe.skipIf(!dovecotAvailable())('SCRAM at a Dovecot that offers nothing else', () => {
-  let server: Dovecot
-  beforeAll(async () => {
-    server = await startDovecot({
-      extraConfig: `
-auth_mechanisms = scram-sha-256 scram-sha-1
+describe.skipIf(!dovecotAvailable()).each(['scram-sha-256 scram-sha-1', 'cram-md5'])(
+  'a Dovecot that offers only %s',
+  (mechanisms) => {
+    let server: Dovecot
+    beforeAll(async () => {
+      server = await startDovecot({
+        extraConfig: `
+auth_mechanisms = ${mechanisms}
 disable_plaintext_auth = yes
 passdb {
   driver = static
   args = password=pencil
 }
 `,
+      })
+      await server.addUser('ann', 'unused')
     })
-    await server.addUser('ann', 'unused')
-  })
-  afterAll(() => server.stop())
+    afterAll(() => server.stop())
 
-  it('logs in with the password, and reports another one as refused', async () => {
-    const { folders } = await signIn(imapAccess(server, 'ann', 'pencil'))
-    expect(folders.map(({ path }) => path)).toContain('INBOX')
-    await expect(signIn(imapAccess(server, 'ann', 'wrong'))).rejects.toMatchObject({ kind: 'auth_expired' })
-  })
-})
+    it('logs in with the password, and reports another one as refused', async () => {
+      const { folders } = await signIn(imapAccess(server, 'ann', 'pencil'))
+      expect(folders.map(({ path }) => path)).toContain('INBOX')
+      await expect(signIn(imapAccess(server, 'ann', 'wrong'))).rejects.toMatchObject({ kind: 'auth_expired' })
+    })
+  },
+)
 
 it('does not trust a server that ends the login without proving that it knows the password', async () => {
   const server = await startScriptedImap({

@@ -1,0 +1,74 @@
+import type { Clock } from '../../platform/time/clock.ts'
+import type { LoginProvider, MailSettings, ProviderUser } from '../contract/index.ts'
+import { ProviderError } from '../contract/index.ts'
+import { oauthClient, readClaims, type SignedInGet } from '../shared/oauth/index.ts'
+import type { MailOAuthProvider } from './providers-file.ts'
+
+export interface MailLogin {
+  provider: MailOAuthProvider
+  login: LoginProvider
+}
+
+/** By name. */
+export type MailLogins = ReadonlyMap<string, MailLogin>
+
+export function mailLogins(providers: readonly MailOAuthProvider[], clock: Clock): MailLogins {
+  return new Map(providers.map((provider) => [provider.name, { provider, login: mailLogin(provider, clock) }]))
+}
+
+/** How to reach the mailbox of an address. */
+export function mailSettings(
+  provider: MailOAuthProvider,
+  email: string,
+): MailSettings & Required<Pick<MailSettings, 'imap'>> {
+  const { name, imap, smtp, caldavUrl } = provider
+  return {
+    oauth: { provider: name },
+    imap: { ...imap, username: email, allowSelfSigned: false, mailbox: 'INBOX' },
+    smtp: { ...smtp, username: email },
+    ...(caldavUrl !== undefined && { caldav: { url: caldavUrl, username: email } }),
+  }
+}
+
+/** It identifies nobody after the sign-in: a mail server accepts a token for the mailboxes of its user only. */
+function mailLogin(provider: MailOAuthProvider, clock: Clock): LoginProvider {
+  const { label, authorizationUrl, tokenUrl, revocationUrl, authorizationParameters, scopes } = provider
+  const client = oauthClient({
+    service: label,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    clientAuthentication: provider.clientAuthentication,
+    pkce: provider.pkce,
+    authUrl: authorizationUrl,
+    tokenUrl,
+    ...(revocationUrl !== undefined && { revokeUrl: revocationUrl }),
+    ...(provider.refreshScope !== undefined && { refreshScope: provider.refreshScope }),
+    scopes,
+    // The mail server decides what a token permits.
+    missing: () => [],
+    clock,
+  })
+
+  /** What the provider says, else the address that the user entered. */
+  async function findUser(get: SignedInGet, accessToken: string, idToken: unknown, entered: string | null) {
+    const { userinfoUrl } = provider
+    const claims = userinfoUrl === undefined ? readClaims(idToken) : await get(userinfoUrl, accessToken)
+    const names = [claims.email, claims.preferred_username, claims.sub, entered]
+    const email = names.find((text): text is string => typeof text === 'string' && text.includes('@'))
+    if (email === undefined) throw new ProviderError('rejected', `${label} did not say whose mailbox this is`)
+    return { id: email, email } satisfies ProviderUser
+  }
+
+  return {
+    scopes,
+    consentUrl: (request) => client.consentUrl(request, { ...authorizationParameters }),
+    exchange: (callback, { loginHint = null, ...sent }) =>
+      client.exchange(callback, sent, (get, accessToken, idToken) => findUser(get, accessToken, idToken, loginHint)),
+    refresh: client.refresh,
+    probeClient: client.probeClient,
+    probeRedirect: client.probeRedirect,
+    async revoke(refreshToken) {
+      if (revocationUrl !== undefined) await client.revoke(refreshToken)
+    },
+  }
+}
