@@ -1,4 +1,4 @@
-import { fence } from '../../accounts/cluster/index.ts'
+import { fence, sharedFence } from '../../accounts/cluster/index.ts'
 import { bookingRecorder } from '../../booking/index.ts'
 import {
   availabilityRoutes,
@@ -39,6 +39,7 @@ export function openCalendars(shared: Shared, { accounts, mailboxes, ownership }
     accounts,
     ownership,
     fence,
+    sharedFence,
     calendars,
     pushTarget: (provider) =>
       webhook && (provider === 'gmail' ? { ...webhook, url: config.publicUrl + GOOGLE_NOTIFICATIONS_PATH } : webhook),

@@ -1,22 +1,33 @@
 import { findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { allEnded } from '../../platform/concurrency/all-ended.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { insertManyRows } from '../../platform/db/index.ts'
 import { type EventStep, ProviderError, type TimeRange } from '../../providers/contract/index.ts'
 import { buildPlacement } from '../instance-rows.ts'
 import { calendarGone } from '../refusals.ts'
-import { type CalendarRow, calendarStore, currentInstances, eventStore, placeEvent } from '../store.ts'
+import {
+  type CalendarRow,
+  calendarStore,
+  currentInstances,
+  eventStore,
+  type InstanceRow,
+  placeEvent,
+} from '../store.ts'
 import { eventsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { removeEvents } from './removal.ts'
 import { applyChanges } from './step/apply.ts'
 import { InstanceBuffer } from './step/instance-buffer.ts'
 import { splitIntoParts } from './step/split-step.ts'
+import type { Changes } from './step/state.ts'
 
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
 const ROWS_PER_TRANSACTION = 50
 /** So that the provider works while instances are inserted. A step has at most some hundred events. */
 const STEPS_AHEAD = 3
+/** Of a first sync, and as many connections. */
+const TRANSACTIONS_AT_ONCE = 3
 /** A first sync stores the cursor after so many events; an interrupted one begins there. */
 const EVENTS_PER_CURSOR = 2000
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -108,62 +119,95 @@ interface StepPlace {
   readAfter: number
   /** Set in a first sync. The caller stores the cursor with the instances. */
   later: InstanceBuffer | undefined
+  /** To store with the changes. */
+  cursor?: string
 }
 
-/** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
+/**
+ * In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. Those of a first
+ * sync, which has no cursor yet, run several at once: each waits for the database more than it works.
+ */
 async function storeStep(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
-  { calendar, window, readAfter, later }: StepPlace,
+  place: StepPlace,
   step: EventStep,
 ): Promise<CalendarRow> {
+  const { later, readAfter } = place
   const parts = splitIntoParts(step)
-  const { db, clock, fence } = deps
-  const { accountId, epoch, provider } = owned
-  const isAnnounced = calendar.syncedAt !== null
-  const result = { ...calendar, cursor: step.cursor }
-  for (const [index, part] of parts.entries()) {
-    if (later?.isFull) await flush(deps, owned, later, readAfter)
-    const counts = await db.transaction(async (tx) => {
-      await fence(tx, accountId, epoch)
-      const { apiDeletion, unreadable } = (await calendarStore(tx).get(calendar.id)) ?? calendar
-      const context = {
-        calendar: { ...calendar, apiDeletion, unreadable },
-        provider,
-        window,
-        nowMs: clock.now(),
-        isAnnounced,
-      }
-      const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
-      if (later === undefined && index === parts.length - 1)
-        await calendarStore(tx).update(calendar.id, { cursor: step.cursor })
-      return changed
-    })
-    owned.onStored?.(counts)
-    if (counts.unreadable.length > 0) owned.onUnreadable?.(calendar, counts.unreadable)
+  const stored = { ...place.calendar, cursor: step.cursor }
+  if (later === undefined) {
+    const last = parts.pop()
+    for (const part of parts) await storePart(deps, owned, place, part)
+    if (last !== undefined) await storePart(deps, owned, { ...place, cursor: step.cursor }, last)
+    return stored
   }
-  return result
+  while (parts.length > 0) {
+    if (later.isFull) await flush(deps, owned, later, readAfter)
+    await allEnded(takeIndependent(parts).map((part) => storePart(deps, owned, place, part)))
+  }
+  return stored
+}
+
+/** Takes the next parts that may be stored at the same time: those that only find events, each its own. */
+function takeIndependent(parts: Changes[]): Changes[] {
+  const isFinding = ({ removed, unreadable = [] }: Changes) => removed.length === 0 && unreadable.length === 0
+  const other = parts.findIndex((part) => !isFinding(part))
+  const finding = other === -1 ? parts.length : other
+  return parts.splice(0, Math.max(1, Math.min(finding, TRANSACTIONS_AT_ONCE)))
+}
+
+async function storePart(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  { calendar, window, readAfter, later, cursor }: StepPlace,
+  part: Changes,
+): Promise<void> {
+  const { db, clock } = deps
+  const { accountId, epoch, provider } = owned
+  const fence = later === undefined ? deps.fence : deps.sharedFence
+  const counts = await db.transaction(async (tx) => {
+    await fence(tx, accountId, epoch)
+    const { apiDeletion, unreadable } = (await calendarStore(tx).get(calendar.id)) ?? calendar
+    const context = {
+      calendar: { ...calendar, apiDeletion, unreadable },
+      provider,
+      window,
+      nowMs: clock.now(),
+      isAnnounced: calendar.syncedAt !== null,
+    }
+    const changed = await applyChanges(deps, tx, { ...context, source: { readAfter }, later }, part)
+    if (cursor !== undefined) await calendarStore(tx).update(calendar.id, { cursor })
+    return changed
+  })
+  owned.onStored?.(counts)
+  if (counts.unreadable.length > 0) owned.onUnreadable?.(calendar, counts.unreadable)
 }
 
 /**
  * Inserts the instances of the buffer. Leaves out those of events that were deleted, or changed through the API after `readAfter`:
  * they are no longer right.
  */
-function flush(
-  { db, fence }: AccountCalendarsDeps,
+async function flush(
+  { db, sharedFence }: AccountCalendarsDeps,
   { accountId, epoch, signal }: OwnedCalendars,
   later: InstanceBuffer,
   readAfter: number,
 ): Promise<void> {
-  return later.flush(async (rows) => {
+  const parts = later.takeParts()
+  while (parts.length > 0) {
     signal.throwIfAborted()
-    await db.transaction(async (tx) => {
-      await fence(tx, accountId, epoch)
+    await allEnded(parts.splice(0, TRANSACTIONS_AT_ONCE).map(insert))
+  }
+
+  function insert(rows: readonly InstanceRow[]): Promise<void> {
+    return db.transaction(async (tx) => {
+      await sharedFence(tx, accountId, epoch)
       const { latest } = await findApiChanges(tx, accountId)
       const current = latest === readAfter ? rows : await currentInstances(tx, rows, readAfter)
       await insertManyRows(tx, 'calendarInstances', current)
     })
-  })
+  }
 }
 
 /** Forgets unreadable events that the present round has not found. */

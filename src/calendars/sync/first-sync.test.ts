@@ -103,6 +103,7 @@ describeEachDatabase('a first sync of a calendar', (open) => {
         ids,
         events: recorder({ catalogue, clock, ids, bus }),
         fence: async () => {},
+        sharedFence: async () => {},
         windowMonths: [1, 12] as const,
       }
       const { signal } = new AbortController()

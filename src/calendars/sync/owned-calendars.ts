@@ -13,6 +13,11 @@ export interface AccountCalendarsDeps {
   ids: Ids
   clock: Clock
   fence: Fence
+  /**
+   * As `fence`, for transactions of one sync that run at once and write different events: they do not wait for one another, but a
+   * take-over and a change through the API wait for all of them. Does not increment `dataVersion`, which is for lists of messages.
+   */
+  sharedFence: Fence
   /** Months before and after now in which instances are stored. */
   windowMonths: readonly [past: number, future: number]
 }

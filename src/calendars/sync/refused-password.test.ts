@@ -64,7 +64,15 @@ async function foundCalendars(db: Db) {
   const clock = systemClock
   const ids = idGenerator(clock)
   const events = recorder({ catalogue, clock, ids, bus })
-  const deps = { db, clock, ids, events, fence: async () => {}, windowMonths: [1, 12] as const }
+  const deps = {
+    db,
+    clock,
+    ids,
+    events,
+    fence: async () => {},
+    sharedFence: async () => {},
+    windowMonths: [1, 12] as const,
+  }
   const owned = { accountId, epoch: 1, provider: 'imap', remote, signal: new AbortController().signal } as const
   const failing = failingCalendars(deps, { baseMs: 5000, capMs: 5000 })
   return {

@@ -33,13 +33,15 @@ export class InstanceBuffer {
     this.#byEvent.delete(eventId)
   }
 
-  /** Empties the buffer. `insert` gets the rows in their order, in parts for one transaction each. */
-  async flush(insert: (rows: readonly InstanceRow[]) => Promise<void>): Promise<void> {
+  /** Empties the buffer. Returns its rows in their order, in parts for one transaction each. */
+  takeParts(): InstanceRow[][] {
     const rows = [...this.#byEvent.values()].flat().sort((a, b) => a.startMs - b.startMs)
     this.#byEvent.clear()
     this.#rows = 0
+    const parts: InstanceRow[][] = []
     for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
-      await insert(rows.slice(start, start + ROWS_PER_TRANSACTION))
+      parts.push(rows.slice(start, start + ROWS_PER_TRANSACTION))
     }
+    return parts
   }
 }
