@@ -4,11 +4,12 @@ import { describeEachDatabase } from '../../../test/kit/database/database.ts'
 import { readPlans } from '../../../test/kit/database/plans.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { type Bus, memoryBus } from '../../platform/bus/index.ts'
+import { sleep } from '../../platform/concurrency/abort.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { silentLog } from '../../platform/log/index.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, OwnershipLost } from '../index.ts'
-import { fence, type OwnershipTiming, ownership } from './index.ts'
+import { fence, type OwnershipTiming, ownership, sharedFence } from './index.ts'
 import { instanceStore } from './instance-store.ts'
 
 const HOUR = 3_600_000
@@ -246,6 +247,42 @@ describeEachDatabase('ownership', (open) => {
     expect(first).toEqual({ lost: ids, gained: [] })
     expect(second).toEqual({ lost: [], gained: ids })
     expect(new Set(silent.owned().values())).toEqual(new Set([3]))
+  })
+
+  it('lets transactions with the shared fence run at once, and a take-over wait for them', async () => {
+    const { db, ids } = await linked(1)
+    const [id = ''] = ids
+    const { epoch } = await db.read
+      .selectFrom('accounts')
+      .select('epoch')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    const log: string[] = []
+    // The file store has one writer.
+    const atOnce = db.engine === 'postgres' ? 2 : 1
+    const store = () =>
+      db.transaction(async (tx) => {
+        await sharedFence(tx, id, epoch)
+        log.push('fenced')
+        await eventually(() => expect(log.length).toBeGreaterThanOrEqual(atOnce))
+        await sleep(50)
+        log.push('stored')
+      })
+    const stores = [store(), store()]
+    await eventually(() => expect(log.length).toBeGreaterThanOrEqual(atOnce))
+    const takeOver = db.transaction(async (tx) => {
+      await tx
+        .updateTable('accounts')
+        .set({ epoch: epoch + 1 })
+        .where('id', '=', id)
+        .execute()
+      log.push('taken over')
+    })
+    await Promise.all([...stores, takeOver])
+    expect(log.at(-1)).toBe('taken over')
+    expect(log).toHaveLength(5)
+    const late = db.transaction((tx) => sharedFence(tx, id, epoch))
+    await expect(late).rejects.toBeInstanceOf(OwnershipLost)
   })
 
   it('takes every account at the start as the sole process', async () => {

@@ -1,6 +1,6 @@
 import type { Recorder } from '../../../events/index.ts'
 import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
-import { insertManyRows, insertRows, type Tx } from '../../../platform/db/index.ts'
+import { insertManyRows, type Tx } from '../../../platform/db/index.ts'
 import { cleanText } from '../../../platform/formats/text.ts'
 import type { Ids } from '../../../platform/ids.ts'
 import type { UnreadableEvent } from '../../../providers/contract/index.ts'
@@ -67,7 +67,7 @@ export async function applyChanges(
     await placeInstances(state, providerId)
   }
   await store.confirm(state.confirmed)
-  await insertRows(tx, 'calendarEvents', [...state.added.values()])
+  await insertManyRows(tx, 'calendarEvents', [...state.added.values()])
   await insertManyRows(tx, 'calendarInstances', state.addedInstances)
   if (context.isAnnounced) {
     const announced = state.changes.map((change) => buildEvent(context, change))
