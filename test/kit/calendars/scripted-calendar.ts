@@ -143,7 +143,15 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     deleteEvent: async ({ eventId }) => responded(drop(eventId)),
     respond: async () => null,
   }
-  const deps = { db, clock, ids, events, fence: async () => {}, sharedFence: async () => {}, windowMonths: [1, 12] as const }
+  const deps = {
+    db,
+    clock,
+    ids,
+    events,
+    fence: async () => {},
+    sharedFence: async () => {},
+    windowMonths: [1, 12] as const,
+  }
   const { signal } = new AbortController()
   return {
     accountId,
