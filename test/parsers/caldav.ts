@@ -1,5 +1,5 @@
 import { parseImapServer } from '../../src/accounts/auth/detection/autoconfig.ts'
-import { parseDav } from '../../src/providers/caldav/http/multistatus.ts'
+import { parseDav } from '../../src/providers/shared/dav/multistatus.ts'
 import { buildCases, type HostileCase } from './hostile-case.ts'
 
 const MB = 1024 * 1024

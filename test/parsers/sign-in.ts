@@ -7,8 +7,9 @@ import { generateKeyRing, parseKeyRing, sealer } from '../../src/platform/crypto
 import { silentLog } from '../../src/platform/log/index.ts'
 import { dnsRecords } from '../../src/platform/net/index.ts'
 import { systemClock } from '../../src/platform/time/clock.ts'
-import { candidates } from '../../src/providers/caldav/http/discovery.ts'
+import { CALDAV } from '../../src/providers/caldav/home.ts'
 import { gmailLogin } from '../../src/providers/gmail/login.ts'
+import { candidates } from '../../src/providers/shared/dav/discovery.ts'
 import { IMAP_FORM_FIELDS } from '../../src/ui/hosted/index.ts'
 import { prefilled } from '../../src/ui/widget/fields.ts'
 import { startDns, type ZoneEntry } from '../servers/dns.ts'
@@ -83,7 +84,7 @@ async function detect(entry: ZoneEntry): Promise<void> {
     await found.findServer('ada@a.org')
     await found.detectProvider('ada@a.org')
     const access = { accountId: 'acc_1', email: 'ada@a.org', settings: {}, secrets: {} }
-    await candidates(access, { records, log: silentLog, trusts: (host) => host.length % 2 === 0 })
+    await candidates(access, CALDAV, { records, log: silentLog, trusts: (host) => host.length % 2 === 0 })
   } finally {
     await dns.close()
   }

@@ -4,12 +4,9 @@ import { ianaZone } from '../../platform/calendar/zone-names.ts'
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { XmlElement } from '../../platform/formats/xml.ts'
 import { boundedCalendar, type CalendarRole, ProviderError, type RemoteCalendar } from '../contract/index.ts'
+import { child, type DavClient, type DavResource, propfindBody, readHrefs, resolvePath } from '../shared/dav/index.ts'
 import { zoneOfDescription } from './events/zones.ts'
-import type { DavClient } from './http/client.ts'
-import { type CalendarHome, readHrefs } from './http/discovery.ts'
-import { resolvePath } from './http/hrefs.ts'
-import { child, type DavResource } from './http/multistatus.ts'
-import { propfindBody } from './http/requests.ts'
+import type { CalendarHome } from './home.ts'
 
 const MAX_CALENDARS = 500
 const PROPERTIES = [

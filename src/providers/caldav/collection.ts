@@ -1,7 +1,6 @@
 import { ProviderError } from '../contract/index.ts'
+import { type DavClient, resolveUrl } from '../shared/dav/index.ts'
 import type { MapContext } from './events/object-mapper.ts'
-import type { DavClient } from './http/client.ts'
-import { resolveUrl } from './http/hrefs.ts'
 import type { ObjectThread } from './object-thread.ts'
 
 /** A calendar whose objects are read. */

@@ -7,8 +7,8 @@ import {
   ProviderError,
   type RemoteEvent,
 } from '../contract/index.ts'
+import { isOwnPath, resolvePath, statusError } from '../shared/dav/index.ts'
 import type { Collection } from './collection.ts'
-import { statusError } from './errors.ts'
 import {
   type Editing,
   eventIn,
@@ -22,7 +22,6 @@ import { omitEmptyEnds } from './events/empty-ends.ts'
 import { applyInput, describeOwnZones, describeZones, replace, touch } from './events/input.ts'
 import { mapEvents, objectPath } from './events/map.ts'
 import type { CalendarObject } from './events/object-mapper.ts'
-import { isOwnPath, resolvePath } from './http/hrefs.ts'
 import { readObjectText } from './objects.ts'
 
 export interface EditsDeps {

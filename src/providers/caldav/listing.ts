@@ -1,14 +1,9 @@
 import { DAY_MS } from '../../platform/calendar/days.ts'
-import { eachInTurns } from '../../platform/concurrency/event-loop.ts'
 import { ProviderError, type TimeRange } from '../contract/index.ts'
+import { isGone, MAX_LISTING_BYTES, MAX_OBJECTS, ownPaths } from '../shared/dav/index.ts'
 import type { Collection } from './collection.ts'
-import { isOwnPath, pathReader } from './http/hrefs.ts'
-import { isGone } from './http/multistatus.ts'
-import { etagsQueryBody, propfindBody } from './http/requests.ts'
+import { etagsQueryBody } from './requests.ts'
 
-const MAX_OBJECTS = 50_000
-/** About 250 bytes for each object. */
-export const MAX_LISTING_BYTES = 16 * 1024 * 1024
 const MAX_LISTINGS = 100
 const YEAR_MS = 365 * DAY_MS
 const LISTING = 'listing the events'
@@ -51,30 +46,4 @@ function splitRange({ from, to }: TimeRange): TimeRange[] {
 
 function incomplete(): ProviderError {
   return new ProviderError('limit_exceeded', `${LISTING}: the CalDAV server does not list all of them`)
-}
-
-/** Paths and ETags of everything in the calendar. */
-export async function listEtags({ client, url, signal }: Collection): Promise<Map<string, string>> {
-  const body = propfindBody(['D:getetag'])
-  const request = { method: 'PROPFIND', url, depth: '1', body, signal, maxBytes: MAX_LISTING_BYTES } as const
-  const { resources, url: base } = await client.read({ ...request, doing: LISTING })
-  const etags = new Map<string, string>()
-  const readPath = pathReader(base)
-  await eachInTurns(resources, ({ href, properties }) => {
-    const path = readPath(href)
-    if (path === undefined || !isOwnPath(path, url)) return
-    etags.set(path, properties.get('D:getetag')?.text.trim() ?? '')
-  })
-  return etags
-}
-
-/** The paths of what is directly in the collection, at most 50,000. */
-export async function ownPaths(hrefs: readonly string[], collection: URL, base: URL): Promise<string[]> {
-  const own = new Set<string>()
-  const readPath = pathReader(base)
-  await eachInTurns(hrefs, (href) => {
-    const path = own.size < MAX_OBJECTS ? readPath(href) : undefined
-    if (path !== undefined && isOwnPath(path, collection)) own.add(path)
-  })
-  return [...own]
 }

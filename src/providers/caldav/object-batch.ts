@@ -1,10 +1,9 @@
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { RemoteEvent, UnreadableEvent } from '../contract/index.ts'
+import { type DavResource, davParts, isGone, isOwnPath, pathReader } from '../shared/dav/index.ts'
 import { objectEvents } from './events/map.ts'
 import type { CalendarObject, MapContext } from './events/object-mapper.ts'
 import type { ObjectZones } from './events/zones.ts'
-import { isOwnPath, pathReader } from './http/hrefs.ts'
-import { type DavResource, davParts, isGone } from './http/multistatus.ts'
 
 /** The contents of some objects of a calendar. */
 export interface ObjectBatch {

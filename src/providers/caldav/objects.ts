@@ -1,14 +1,11 @@
 import { untilAborted } from '../../platform/concurrency/abort.ts'
 import { ProviderError, type TimeRange } from '../contract/index.ts'
-import { Batches } from './batches.ts'
+import { Batches, type DavClient, isGone, resolvePath } from '../shared/dav/index.ts'
 import type { Collection } from './collection.ts'
 import type { CalendarObject } from './events/object-mapper.ts'
-import type { DavClient } from './http/client.ts'
-import { resolvePath } from './http/hrefs.ts'
-import { isGone } from './http/multistatus.ts'
-import { multigetBody, objectsQueryBody } from './http/requests.ts'
 import { pathsInRange } from './listing.ts'
 import { type ObjectBatch, objectIn, pathsIn, type ResponsePart, refusalStatus } from './object-batch.ts'
+import { objectsBody, objectsQueryBody } from './requests.ts'
 
 /** The server works while a batch is parsed. */
 const BATCHES_AT_ONCE = 2
@@ -122,7 +119,7 @@ function unreadableBatch(paths: readonly string[], reason: string): ObjectBatch 
 
 async function readBatch(collection: Collection, paths: readonly string[], batches: Batches): Promise<ResponsePart[]> {
   const { client, url, signal } = collection
-  const request = { method: 'REPORT', url, depth: '1', body: multigetBody(paths), signal } as const
+  const request = { method: 'REPORT', url, depth: '1', body: objectsBody(paths), signal } as const
   const startedMs = performance.now()
   const response = await client.fetch({ ...request, maxBytes: MAX_BATCH_BYTES, doing: READING })
   batches.record(paths, response.body.length, performance.now() - startedMs)
@@ -158,7 +155,7 @@ export async function readObjectText(
   path: string,
   doing: string,
 ): Promise<CalendarObject | undefined> {
-  const request = { method: 'REPORT', url, depth: '1', body: multigetBody([path]), signal } as const
+  const request = { method: 'REPORT', url, depth: '1', body: objectsBody([path]), signal } as const
   const { resources, url: base } = await client.read({ ...request, maxBytes: MAX_BATCH_BYTES, doing })
   const resource = resources.find(({ href }) => resolvePath(href, base) === path)
   const object = resource && objectIn(resource, path)

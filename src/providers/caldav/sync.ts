@@ -1,25 +1,14 @@
-import { sha256 } from '../../platform/crypto/sha256.ts'
 import { type EventStep, ProviderError, type RemoteEvent } from '../contract/index.ts'
+import { changePages, type DavState, readState } from '../shared/dav/index.ts'
 import type { Collection } from './collection.ts'
 import { objectPath } from './events/map.ts'
-import { child, isGone } from './http/multistatus.ts'
-import { propfindBody, syncCollectionBody } from './http/requests.ts'
-import { listEtags, MAX_LISTING_BYTES, ownPaths } from './listing.ts'
 import type { ObjectBatch } from './object-batch.ts'
 import { readObjects } from './objects.ts'
 import { MARGIN_MS, readInRange } from './range.ts'
 
-/**
- * The meaning of a cursor. `sync`: a sync token (RFC 6578). `state`: a value that changes with any change, of servers without
- * tokens. `begun`: the first listing was not read to its end.
- */
-type State = { kind: 'sync' | 'state'; value: string }
-/** `from`: events that ended before are not listed. */
-type Cursor = (State & { from: number }) | { kind: 'begun' }
+/** `from`: events that ended before are not listed. `begun`: the first listing was not read to its end. */
+type Cursor = (DavState & { from: number }) | { kind: 'begun' }
 
-const MAX_CURSOR = 3500
-/** Pages of one sync token. A server that says each time that there is another would never end. */
-const MAX_PAGES = 100
 const EVENTS_PER_STEP = 500
 /** Clocks differ: an event that was created later than this before a listing is new. */
 const CLOCK_MS = 120_000
@@ -34,7 +23,7 @@ export async function* syncEvents(
   if (position.kind === 'begun') throw expired()
   if (position.kind === 'sync') position = { ...position, value: yield* readChanges(collection, position) }
   else {
-    const state = await readState(collection)
+    const state = await readState(collection, DOING)
     // Without tokens, a server cannot say what was deleted.
     if (state.kind !== 'state' || state.value !== position.value) throw expired()
   }
@@ -45,7 +34,7 @@ export async function* syncEvents(
 /** From the window on: what ended before it never enters it, and later events are wanted when it reaches them. */
 async function* readAll(collection: Collection, from: number): AsyncGenerator<EventStep, void> {
   // Read first: what changes while the objects are read is reported again after it.
-  const state = await readState(collection)
+  const state = await readState(collection, DOING)
   const range = { from: from - MARGIN_MS, to: Number.POSITIVE_INFINITY }
   for await (const batch of readInRange(collection, range)) yield* buildSteps(batch, { kind: 'begun' })
   yield { found: [], entered: [], complete: [], removed: [], cursor: JSON.stringify({ ...state, from }) }
@@ -54,7 +43,7 @@ async function* readAll(collection: Collection, from: number): AsyncGenerator<Ev
 /** Events that ended before the earlier window began. Events that are new otherwise are reported as new. */
 async function* readEarlier(
   collection: Collection,
-  position: State & { from: number },
+  position: DavState & { from: number },
   { from, nowMs }: { from: number; nowMs: number },
 ): AsyncGenerator<EventStep, void> {
   const range = { from: from - MARGIN_MS, to: position.from + MARGIN_MS }
@@ -67,59 +56,15 @@ async function* readChanges(
   collection: Collection,
   { value, from }: { value: string; from: number },
 ): AsyncGenerator<EventStep, string> {
-  const { client, url, signal } = collection
   let token = value
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const request = {
-      method: 'REPORT',
-      url,
-      depth: '0',
-      body: syncCollectionBody(token),
-      doing: DOING,
-      signal,
-    } as const
-    const listing = await client
-      .read({ ...request, maxBytes: MAX_LISTING_BYTES }, ({ status }, { errors }) =>
-        errors.includes('D:valid-sync-token') || status === 410 || status === 412 ? expired() : undefined,
-      )
-      .catch(async (error: unknown) => {
-        throw (await isTokenRefused(collection, token, error)) ? expired() : error
-      })
-    const { resources, syncToken, url: base } = listing
-    const changed = resources.filter(({ status }) => !isGone(status)).map(({ href }) => href)
-    const deleted = resources.filter(({ status }) => isGone(status)).map(({ href }) => href)
-    // The status 507 of the collection itself says that there are more changes.
-    const hasMore = resources.some(({ status }) => status === 507)
-    const next = syncToken ?? token
-    const removed = await ownPaths(deleted, url, base)
-    for await (const batch of readObjects(collection, await ownPaths(changed, url, base))) {
+  for await (const { changed, removed, next } of changePages(collection, value, DOING)) {
+    for await (const batch of readObjects(collection, changed)) {
       yield* buildSteps(batch, { kind: 'sync', value: token, from })
     }
-    yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify({ ...stateWith(next), from }) }
-    if (!hasMore || next === token) return next
     token = next
+    yield { found: [], entered: [], complete: [], removed, cursor: JSON.stringify({ kind: 'sync', value: next, from }) }
   }
   return token
-}
-
-/**
- * Whether a server that fails without saying why does not know the sync token: it lists the changes since the token that it has now.
- * Xandikos answers 500 to a token that its repository no longer has.
- */
-async function isTokenRefused(collection: Collection, token: string, error: unknown): Promise<boolean> {
-  if (!(error instanceof ProviderError) || (error.kind !== 'unavailable' && error.kind !== 'rejected')) return false
-  if (error.timedOut || error.passwordRefused) return false
-  const { client, url, signal } = collection
-  try {
-    const state = await readState(collection)
-    if (state.kind !== 'sync' || state.value === token) return false
-    const body = syncCollectionBody(state.value)
-    await client.read({ method: 'REPORT', url, depth: '0', body, doing: DOING, signal })
-    return true
-  } catch (again) {
-    if (!(again instanceof ProviderError)) throw again
-    return false
-  }
 }
 
 /** A series stays with its exceptions in one step. Events that were created before `since` entered the window. */
@@ -145,34 +90,6 @@ function* buildSteps(
   yield { ...step, unreadable }
 }
 
-/** The sync token of a calendar; without one, its ctag; without that, a hash of all ETags. */
-async function readState(collection: Collection): Promise<State> {
-  const properties = await readProperties(collection, ['D:sync-token', 'D:supported-report-set'])
-  const token = properties?.get('D:sync-token')?.text.trim() ?? ''
-  const reports = properties?.get('D:supported-report-set')?.children ?? []
-  const canSync =
-    // Xandikos leaves out the element `report` in between.
-    reports.length === 0 ||
-    reports.some((each) => child(each, 'D:report', 'D:sync-collection') ?? child(each, 'D:sync-collection'))
-  if (token !== '' && canSync) return stateWith(token)
-  // Not with the token: servers without a database read all objects for each of the two.
-  const ctag = (await readProperties(collection, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
-  if (ctag !== '') return { kind: 'state', value: hashText(ctag) }
-  const etags = [...(await listEtags(collection))].sort(([left], [right]) => (left < right ? -1 : 1))
-  return { kind: 'state', value: hashText(JSON.stringify(etags)) }
-}
-
-async function readProperties({ client, url, signal }: Collection, names: readonly string[]) {
-  const body = propfindBody(names)
-  const found = await client.read({ method: 'PROPFIND', url, depth: '0', body, doing: DOING, signal })
-  return found.resources[0]?.properties
-}
-
-function stateWith(token: string): State {
-  if (token.length > MAX_CURSOR) throw new ProviderError('limit_exceeded', `${DOING}: the sync token is too long`)
-  return { kind: 'sync', value: token }
-}
-
 function parsed(cursor: string): Cursor {
   const { kind, value, from } = JSON.parse(cursor)
   const isState = (kind === 'sync' || kind === 'state') && typeof value === 'string'
@@ -182,8 +99,4 @@ function parsed(cursor: string): Cursor {
 
 function expired(): ProviderError {
   return new ProviderError('cursor_expired', `${DOING}: all events must be read again`)
-}
-
-function hashText(text: string): string {
-  return sha256(text, 'hex')
 }

@@ -17,6 +17,7 @@ export {
   type OutgoingMessage,
   SENT_TOKEN_HEADER,
 } from './compose.ts'
+export { decode as decodeCharset } from './decoding/charset.ts'
 export { type TransferDecoder, transferDecoder } from './decoding/transfer-decoding.ts'
 export { isMailSystem } from './delivery-report/mail-system.ts'
 export {

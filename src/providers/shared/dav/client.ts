@@ -2,7 +2,7 @@ import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { type Outbound, OutboundError, type OutboundResponse } from '../../../platform/outbound/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../../contract/index.ts'
-import { networkError, statusError } from '../errors.ts'
+import { type DavErrors, type DavProtocol, networkError, statusError } from './errors.ts'
 import { type DavDocument, parseDav } from './multistatus.ts'
 
 /** What the account signs in with. Never log it. */
@@ -10,6 +10,7 @@ export type DavCredentials = { username: string; password: string } | Required<P
 
 /** Reaches one server for one account. */
 export interface DavClientOptions {
+  protocol: DavProtocol
   outbound: Outbound
   clock: Clock
   accountId: string
@@ -25,7 +26,7 @@ export interface DavClientOptions {
 }
 
 export interface DavRequest {
-  method: 'PROPFIND' | 'REPORT' | 'PUT' | 'DELETE'
+  method: 'PROPFIND' | 'REPORT' | 'GET' | 'PUT' | 'DELETE'
   url: URL
   depth?: '0' | '1'
   body?: string
@@ -34,7 +35,7 @@ export interface DavRequest {
   signal: AbortSignal
   maxBytes?: number
   headers?: Record<string, string>
-  /** Discovery asks without the password whether there is a CalDAV server. */
+  /** Discovery asks without the password whether there is a server. */
   isAnonymous?: boolean
 }
 
@@ -45,7 +46,7 @@ export interface DavResponse extends OutboundResponse {
 
 export interface DavClient {
   /** For `statusError`. */
-  errors(): { nowMs: number; refusal: DavClientOptions['refusal'] }
+  errors(): DavErrors
   /** Any response but a redirect. Rejects with `ProviderError` or the signal's reason. */
   send(request: DavRequest): Promise<DavResponse>
   /** The body of a multistatus, and where redirects led. Any other response is an error. */
@@ -65,7 +66,7 @@ const ANONYMOUS_MS = 5000
 const ANONYMOUS_BYTES = 64 * 1024
 
 export function davClient(options: DavClientOptions): DavClient {
-  const { outbound, clock, accountId, credentials, refusal, trusts } = options
+  const { protocol, outbound, clock, accountId, credentials, refusal, trusts } = options
 
   /** A token that the server refuses is refreshed once. */
   async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
@@ -86,18 +87,9 @@ export function davClient(options: DavClientOptions): DavClient {
     url: URL,
     authorization: string | undefined,
   ): Promise<OutboundResponse> {
-    const {
-      method,
-      depth,
-      body,
-      headers = {},
-      doing,
-      signal,
-      isAnonymous = false,
-      maxBytes = options.maxBytes ?? MAX_BYTES,
-    } = request
-    const isRead = method === 'PROPFIND' || method === 'REPORT'
-    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
+    const { method, depth, body, headers = {}, doing, signal, isAnonymous = false, maxBytes } = request
+    const isRead = method === 'PROPFIND' || method === 'REPORT' || method === 'GET'
+    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing, protocol)
     const send = () =>
       outbound.send({
         method,
@@ -105,7 +97,7 @@ export function davClient(options: DavClientOptions): DavClient {
         signal,
         connectionOwner: accountId,
         timeoutMs: isAnonymous ? ANONYMOUS_MS : (options.timeoutMs ?? TIMEOUT_MS),
-        maxResponseBytes: isAnonymous ? ANONYMOUS_BYTES : maxBytes,
+        maxResponseBytes: maxBytes ?? (isAnonymous ? ANONYMOUS_BYTES : (options.maxBytes ?? MAX_BYTES)),
         headers: {
           ...(authorization !== undefined && { authorization }),
           ...(depth !== undefined && { depth }),
@@ -122,7 +114,7 @@ export function davClient(options: DavClientOptions): DavClient {
         throw error
       })
     } catch (error) {
-      throw networkError(error, doing, url.hostname)
+      throw networkError(error, doing, url.hostname, protocol)
     }
   }
 
@@ -133,18 +125,18 @@ export function davClient(options: DavClientOptions): DavClient {
       const target = findRedirect(response, url)
       if (target === undefined) return { ...response, url }
       // A password that was sent over TLS is not sent without it.
-      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing)
+      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing, protocol)
       url = target
     }
-    throw new ProviderError('unavailable', `${request.doing}: the CalDAV server redirects in circles`)
+    throw new ProviderError('unavailable', `${request.doing}: the ${protocol} server redirects in circles`)
   }
 
-  const errors = () => ({ nowMs: clock.now(), refusal })
+  const errors = () => ({ protocol, nowMs: clock.now(), refusal })
 
   async function sendComplete(request: DavRequest): Promise<DavResponse> {
     const response = await send(request)
     if (!response.truncated) return response
-    throw new ProviderError('limit_exceeded', `${request.doing}: the response of the CalDAV server is too large`)
+    throw new ProviderError('limit_exceeded', `${request.doing}: the response of the ${protocol} server is too large`)
   }
 
   return {
@@ -159,7 +151,7 @@ export function davClient(options: DavClientOptions): DavClient {
       const response = await sendComplete(request)
       const document = await parseDav(response.body, request.doing, request.signal)
       if (response.status === 207 && document.isCut) {
-        throw new ProviderError('unavailable', `${request.doing}: the response of the CalDAV server ends early`)
+        throw new ProviderError('unavailable', `${request.doing}: the response of the ${protocol} server ends early`)
       }
       if (response.status === 207) return { ...document, url: response.url }
       throw onError?.(response, document) ?? notMultistatus(response, request.doing)
@@ -168,7 +160,7 @@ export function davClient(options: DavClientOptions): DavClient {
 
   function notMultistatus(response: DavResponse, doing: string): ProviderError {
     if (response.status >= 300) return statusError(response, doing, errors())
-    return new ProviderError('unavailable', `${doing}: the response is not one of a CalDAV server`)
+    return new ProviderError('unavailable', `${doing}: the response is not one of a ${protocol} server`)
   }
 }
 
@@ -179,9 +171,9 @@ function findRedirect({ status, headers }: OutboundResponse, from: URL): URL | u
   return new URL(location, from)
 }
 
-function untrusted(url: URL, doing: string): ProviderError {
+function untrusted(url: URL, doing: string, protocol: DavProtocol): ProviderError {
   return new ProviderError(
     'rejected',
-    `${doing}: the CalDAV server refers to ${url.origin}, which does not receive the password. Enter the CalDAV URL if it is right.`,
+    `${doing}: the ${protocol} server refers to ${url.origin}, which does not receive the password. Enter the CalDAV URL if it is right.`,
   )
 }

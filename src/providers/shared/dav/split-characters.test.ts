@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random/random.ts'
-import { mapEvents } from '../events/map.ts'
-import { ObjectZones } from '../events/zones.ts'
+import { mapEvents } from '../../caldav/events/map.ts'
+import { ObjectZones } from '../../caldav/events/zones.ts'
 import { joinSplitCharacters, parseDav } from './multistatus.ts'
 
 /** Lines of at most `octets` octets, which may end within a character. */

@@ -1,4 +1,4 @@
-import { ProviderError } from '../contract/index.ts'
+import { ProviderError } from '../../contract/index.ts'
 
 /** Size of the first batch. */
 const FIRST_BATCH = 200
@@ -47,7 +47,7 @@ export class Batches {
     this.#size = Math.min(this.#size, Math.max(MIN_REPEATED, batch.length - paths.length))
     this.#repeated += 1
     if (this.#repeated > MAX_REPEATED) {
-      throw new ProviderError('unavailable', 'reading events: the CalDAV server leaves out objects again and again')
+      throw new ProviderError('unavailable', 'reading objects: the server leaves out some of them again and again')
     }
     for (let at = 0; at < paths.length; at += this.#size) this.#halves.push(paths.slice(at, at + this.#size))
   }

@@ -24,6 +24,7 @@ export interface DavDocument {
 const PREFIXES = new Map([
   ['DAV:', 'D'],
   ['urn:ietf:params:xml:ns:caldav', 'C'],
+  ['urn:ietf:params:xml:ns:carddav', 'CR'],
   ['http://calendarserver.org/ns/', 'CS'],
   ['http://apple.com/ns/ical/', 'A'],
 ])
@@ -103,7 +104,7 @@ function addElement(document: DavDocument, element: XmlElement, rootName: string
 }
 
 function tooLarge(doing: string, cause?: XmlLimitError): ProviderError {
-  return new ProviderError('limit_exceeded', `${doing}: the response of the CalDAV server is too large`, { cause })
+  return new ProviderError('limit_exceeded', `${doing}: the response of the server is too large`, { cause })
 }
 
 /** A response may name several resources that share a status. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { testCaldav } from '../../../../test/kit/calendars/caldav.ts'
+import { testCaldav } from '../../../test/kit/calendars/caldav.ts'
 import {
   type Certificate,
   certificateFor,
@@ -7,8 +7,8 @@ import {
   type DavReply,
   multistatus,
   startDavServer,
-} from '../../../../test/servers/dav-server.ts'
-import type { MailAccess, MailSettings } from '../../contract/index.ts'
+} from '../../../test/servers/dav-server.ts'
+import type { MailAccess, MailSettings } from '../contract/index.ts'
 
 const EMAIL = 'ada@example.com'
 

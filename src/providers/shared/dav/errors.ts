@@ -1,14 +1,23 @@
-import { isTimeout } from '../../platform/concurrency/abort.ts'
-import { retryAfterMs } from '../../platform/concurrency/retry.ts'
-import { isCertificateError } from '../../platform/errors/certificate-errors.ts'
-import { certificateProblem } from '../../platform/errors/connection-problems.ts'
-import { OutboundError, type OutboundResponse } from '../../platform/outbound/index.ts'
-import { ProviderError } from '../contract/index.ts'
+import { isTimeout } from '../../../platform/concurrency/abort.ts'
+import { retryAfterMs } from '../../../platform/concurrency/retry.ts'
+import { isCertificateError } from '../../../platform/errors/certificate-errors.ts'
+import { certificateProblem } from '../../../platform/errors/connection-problems.ts'
+import { OutboundError, type OutboundResponse } from '../../../platform/outbound/index.ts'
+import { ProviderError } from '../../contract/index.ts'
+
+/** For sentences about the server. */
+export type DavProtocol = 'CalDAV' | 'CardDAV'
+
+export interface DavErrors {
+  protocol: DavProtocol
+  nowMs: number
+  refusal: 'auth_expired' | 'rejected'
+}
 
 /** Maps a failure without a response, also of a caller whose time limit ended it. The address guard's sentence names the setting. */
-export function networkError(error: unknown, doing: string, host: string): unknown {
+export function networkError(error: unknown, doing: string, host: string, protocol: DavProtocol): unknown {
   if (isTimeout(error)) {
-    const message = `${doing}: the CalDAV server did not respond in time`
+    const message = `${doing}: the ${protocol} server did not respond in time`
     return new ProviderError('unavailable', message, { cause: error, timedOut: true, host })
   }
   if (!(error instanceof OutboundError)) return error
@@ -27,20 +36,20 @@ export function networkError(error: unknown, doing: string, host: string): unkno
 export function statusError(
   { status, headers }: OutboundResponse,
   doing: string,
-  { nowMs, refusal }: { nowMs: number; refusal: 'auth_expired' | 'rejected' },
+  { protocol, nowMs, refusal }: DavErrors,
 ): ProviderError {
   const header = headers['retry-after']
   const after = retryAfterMs(Array.isArray(header) ? header[0] : header, nowMs)
   const retry = after === undefined ? {} : { retryAfterMs: after }
   if (status === 401) {
-    const message = `${doing}: the CalDAV server refused the password`
+    const message = `${doing}: the ${protocol} server refused the password`
     return new ProviderError(refusal, message, { passwordRefused: refusal === 'rejected' })
   }
   if (status === 404 || status === 410) return new ProviderError('not_found', `${doing}: not found`)
   if (status === 429) return new ProviderError('rate_limited', `${doing}: too many requests`, retry)
   if (status >= 400 && status < 500) {
-    const message = `${doing}: the CalDAV server refused the request (${status})`
+    const message = `${doing}: the ${protocol} server refused the request (${status})`
     return new ProviderError('rejected', message, { denied: status === 403 })
   }
-  return new ProviderError('unavailable', `${doing}: the CalDAV server failed (${status})`, retry)
+  return new ProviderError('unavailable', `${doing}: the ${protocol} server failed (${status})`, retry)
 }
