@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../kit/eventually.ts'
-import { newCalendar, requestDav } from './dav-requests.ts'
+import { newBook, newCalendar, requestDav } from './dav-requests.ts'
 import { freePort } from './free-port.ts'
 
 /** A real CalDAV server with its own folder and port. Stops with `stop()` or with this process. */
@@ -16,7 +16,9 @@ export interface Radicale {
   request(user: string, method: string, path: string, body?: string, headers?: Record<string, string>): Promise<string>
   /** Returns the path of the new calendar. `properties` are elements of `D:prop`. */
   makeCalendar(user: string, name: string, properties?: string): Promise<string>
-  /** Forgets every sync token. */
+  /** Returns the path of the new address book. */
+  makeBook(user: string, name: string): Promise<string>
+  /** Forgets every sync token of a calendar or address book. */
   forgetSyncTokens(calendar: string): Promise<void>
   stop(): Promise<void>
 }
@@ -85,6 +87,11 @@ level = error
     async makeCalendar(user, name, properties = `<D:displayname>${name}</D:displayname>`) {
       const path = `/${encodeURIComponent(user)}/${name}/`
       await request(user, 'MKCALENDAR', path, newCalendar(properties))
+      return path
+    },
+    async makeBook(user, name) {
+      const path = `/${encodeURIComponent(user)}/${name}/`
+      await request(user, 'MKCOL', path, newBook(name))
       return path
     },
     async forgetSyncTokens(calendar) {

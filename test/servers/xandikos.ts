@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { eventually } from '../kit/eventually.ts'
 import { type DavProxy, startDavProxy } from './dav-proxy.ts'
-import { newCalendar, requestDav } from './dav-requests.ts'
+import { newBook, newCalendar, requestDav } from './dav-requests.ts'
 import { freePort } from './free-port.ts'
 
 /**
@@ -21,13 +21,16 @@ export interface Xandikos {
   request(method: string, path: string, body?: string): Promise<string>
   /** Returns the path of the new calendar. `properties` are elements of `D:prop`. */
   makeCalendar(name: string, properties?: string): Promise<string>
-  /** Forgets every sync token: it is the id of a tree in the repository of the calendar. */
+  /** Returns the path of the new address book. */
+  makeBook(name: string): Promise<string>
+  /** Forgets every sync token: it is the id of a tree in the repository of the collection. */
   forgetSyncTokens(calendar: string): Promise<void>
   stop(): Promise<void>
 }
 
 const PROGRAM = '/usr/bin/xandikos'
 const XANDIKOS_HOME = '/ann/calendars/'
+const XANDIKOS_BOOKS = '/ann/contacts/'
 
 export function xandikosAvailable(): boolean {
   return existsSync(PROGRAM)
@@ -57,6 +60,11 @@ export async function startXandikos(): Promise<Xandikos> {
     async makeCalendar(name, properties = `<D:displayname>${name}</D:displayname>`) {
       const path = `${XANDIKOS_HOME}${name}/`
       await request('MKCALENDAR', path, newCalendar(properties))
+      return path
+    },
+    async makeBook(name) {
+      const path = `${XANDIKOS_BOOKS}${name}/`
+      await request('MKCOL', path, newBook(name))
       return path
     },
     async forgetSyncTokens(calendar) {

@@ -1,5 +1,6 @@
 import type { ConnectTarget } from '../../platform/net/index.ts'
 import type { CalendarProvider } from './calendar.ts'
+import type { ContactsProvider } from './contacts.ts'
 import type { FolderMailProvider } from './folder-mailbox.ts'
 import type { IdMailProvider } from './id-mailbox.ts'
 import type { LoginProvider } from './login.ts'
@@ -19,6 +20,7 @@ export interface Provider {
   readonly login?: LoginProvider
   readonly push?: PushProvider
   readonly calendar?: CalendarProvider
+  readonly contacts?: ContactsProvider
 }
 
 export type MailProvider = FolderMailProvider | IdMailProvider

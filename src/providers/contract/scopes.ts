@@ -3,6 +3,7 @@ import type { ProviderName } from './provider.ts'
 const PERMISSIONS = [
   ...(['mail.read', 'mail.change', 'mail.delete', 'mail.send'] as const),
   ...(['calendar.read', 'calendar.change'] as const),
+  ...(['contacts.read', 'contacts.change'] as const),
 ] as const
 
 /** An action of a feature at the provider. Reading includes listing and searching; deleting is for good. */
@@ -22,6 +23,8 @@ const SCOPES: Readonly<Record<OAuthProvider, Readonly<Record<Permission, readonl
     'mail.send': [`${GOOGLE}gmail.modify`, `${GOOGLE}gmail.send`, `${GOOGLE}gmail.compose`],
     'calendar.read': [`${GOOGLE}calendar.readonly`],
     'calendar.change': [`${GOOGLE}calendar.events`],
+    'contacts.read': [`${GOOGLE}contacts`, `${GOOGLE}contacts.readonly`],
+    'contacts.change': [`${GOOGLE}contacts`],
   },
   microsoft: {
     'mail.read': ['Mail.ReadWrite', 'Mail.Read'],
@@ -30,6 +33,8 @@ const SCOPES: Readonly<Record<OAuthProvider, Readonly<Record<Permission, readonl
     'mail.send': ['Mail.Send'],
     'calendar.read': ['Calendars.ReadWrite', 'Calendars.Read'],
     'calendar.change': ['Calendars.ReadWrite'],
+    'contacts.read': ['Contacts.ReadWrite', 'Contacts.Read'],
+    'contacts.change': ['Contacts.ReadWrite'],
   },
 }
 
@@ -59,9 +64,9 @@ function permits(provider: OAuthProvider, granted: readonly string[], permission
   return SCOPES[provider][permission].some((scope) => isCovered(scopeName(scope), names))
 }
 
-/** Returns the permissions that these scopes grant. The password of a mailbox permits everything. */
+/** Returns the permissions that these scopes grant. The password of a mailbox permits all that has to do with mail and calendars. */
 export function grantedPermissions(provider: ProviderName, granted: readonly string[]): Permission[] {
-  if (provider === 'imap') return [...PERMISSIONS]
+  if (provider === 'imap') return PERMISSIONS.filter((permission) => !permission.startsWith('contacts.'))
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 

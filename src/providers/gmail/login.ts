@@ -11,6 +11,8 @@ export interface GmailLoginOptions {
   userinfoUrl: string
   /** Narrows the requested scopes. Names without an address are Google's. */
   scopes?: readonly string[]
+  /** Asks for contacts too, unless `scopes` narrows the request. */
+  withContacts?: boolean
   clock: Clock
 }
 
@@ -20,11 +22,13 @@ const ROOT = 'https://www.googleapis.com/auth/'
 const SIGN_IN = ['openid', 'email']
 /** Reads, sends and changes messages, without permanent deletion; reads and changes events; reads the list of calendars. */
 const FEATURES = ['gmail.modify', 'calendar.events', 'calendar.readonly']
+const CONTACTS = 'contacts'
 
 /** Sign-in with Google, which issues a refresh token only with the first consent or after `prompt=consent`. */
 export function gmailLogin(options: GmailLoginOptions): LoginProvider {
+  const features = options.scopes ?? [...FEATURES, ...(options.withContacts ? [CONTACTS] : [])]
   const named = (scope: string) => (scope.includes('/') || SIGN_IN.includes(scope) ? scope : ROOT + scope)
-  const scopes = [...new Set([...SIGN_IN, ...(options.scopes ?? FEATURES).map(named)])]
+  const scopes = [...new Set([...SIGN_IN, ...features.map(named)])]
   const client = oauthClient({
     ...options,
     service: SERVICE,

@@ -13,6 +13,8 @@ export interface MicrosoftLoginOptions {
   graphUrl: string
   /** Narrows the requested scopes. Names without an address are Graph's. */
   scopes?: readonly string[]
+  /** Asks for contacts too, unless `scopes` narrows the request. */
+  withContacts?: boolean
   clock: Clock
 }
 
@@ -21,6 +23,7 @@ const SERVICE = 'Microsoft'
 const OFFLINE = 'offline_access'
 const PROFILE = 'User.Read'
 const FEATURES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite']
+const CONTACTS = 'Contacts.ReadWrite'
 const OPENID = ['openid', 'email', 'profile']
 const WORLDWIDE = 'https://graph.microsoft.com'
 
@@ -31,9 +34,10 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const { origin, hostname } = new URL(graph)
   // A scope without an address would mean the worldwide cloud.
   const resource = isNationalCloud(hostname) ? origin : WORLDWIDE
+  const features = options.scopes ?? [...FEATURES, ...(options.withContacts ? [CONTACTS] : [])]
   const named = (scope: string) =>
     scope.includes('/') || scope === OFFLINE || OPENID.includes(scope) ? scope : `${resource}/${scope}`
-  const scopes = [...new Set([OFFLINE, ...[PROFILE, ...(options.scopes ?? FEATURES)].map(named)])]
+  const scopes = [...new Set([OFFLINE, ...[PROFILE, ...features].map(named)])]
   const client = oauthClient({
     ...options,
     service: SERVICE,
