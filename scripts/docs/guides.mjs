@@ -9,6 +9,7 @@ const GROUPS = [
       'messages',
       'sending',
       'calendars',
+      'contacts',
       'webhooks',
       'events',
       'scheduler',

@@ -10,6 +10,7 @@ const SECTIONS = [
   ['Accounts', 'account.'],
   ['Historical sync', 'sync.'],
   ['Calendars', 'calendar.'],
+  ['Contacts', 'contact.'],
   ['Bookings', 'booking.'],
   ['Webhooks', 'webhook.'],
 ]

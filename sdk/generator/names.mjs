@@ -108,6 +108,18 @@ export const RESOURCES = {
       respond: 'respondToCalendarEvent',
     },
   },
+  contacts: {
+    about: 'The contacts of an account.',
+    methods: { list: 'listContacts', get: 'getContact' },
+  },
+  contactGroups: {
+    about: 'The groups of contacts.',
+    methods: { list: 'listContactGroups' },
+  },
+  addressBooks: {
+    about: 'The address books of an account, with the state of their sync.',
+    methods: { list: 'listAddressBooks' },
+  },
   availability: {
     about: 'The free time of an account.',
     methods: { find: 'findAvailability' },

@@ -50,6 +50,11 @@ const TAGS = [
       'The calendars of an account and their events, with the semantics of the Google Calendar API for every provider.',
   },
   {
+    name: 'Contacts',
+    description:
+      'The contacts of an account, their groups and address books. They are synced with the setting CONTACTS_ENABLED.',
+  },
+  {
     name: 'Scheduler',
     description:
       'An experience is a flow in which guests book a time of your users. Pages and widgets use the public paths without a key.',

@@ -2,6 +2,7 @@ import { authFeature } from '../accounts/auth/index.ts'
 import { accountsFeature } from '../accounts/index.ts'
 import { bookingFeature } from '../booking/index.ts'
 import { calendarsFeature } from '../calendars/index.ts'
+import { contactsFeature } from '../contacts/index.ts'
 import { deduplicationFeature } from '../events/deduplication/index.ts'
 import { eventCatalogue, eventsFeature } from '../events/index.ts'
 import { webhooksFeature } from '../events/webhooks/index.ts'
@@ -41,6 +42,7 @@ export const featureList = [
   backfillFeature,
   pushFeature,
   calendarsFeature,
+  contactsFeature,
   bookingFeature,
   webhooksFeature,
   deduplicationFeature,

@@ -6,6 +6,7 @@ import type { Part } from './start-stop.ts'
 import { openAccounts } from './wiring/accounts.ts'
 import { openBooking } from './wiring/booking.ts'
 import { openCalendars } from './wiring/calendars.ts'
+import { openContacts } from './wiring/contacts.ts'
 import { openDeletion } from './wiring/deletion.ts'
 import { openEvents } from './wiring/events.ts'
 import { openMessages, openPush, openSending, openSync } from './wiring/mail.ts'
@@ -28,6 +29,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
   const sending = openSending(shared, { ...accounts, ...messages }, options)
   const sync = openSync(shared, { ...operations, ...accounts, ...push, ...messages, ...sending }, options)
   const calendars = openCalendars(shared, accounts, options)
+  const contacts = openContacts(shared, accounts, options)
   const booking = openBooking(shared, { ...accounts, ...calendars, ...sending }, options)
   const events = openEvents(infrastructure, shared, { ...operations, ...messages }, options)
   const deletion = openDeletion(shared, { ...accounts, ...push, ...messages, ...calendars })
@@ -54,6 +56,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...booking.bookingParts,
     ...sync.syncParts,
     ...calendars.calendarParts,
+    ...contacts.contactParts,
     ...push.pushParts,
     ...accounts.ownershipParts,
   ]
@@ -67,6 +70,7 @@ export function openFeatures(context: RuntimeContext, infrastructure: Infrastruc
     ...sending,
     ...sync,
     ...calendars,
+    ...contacts,
     ...booking,
     ...events,
     syncHealth,

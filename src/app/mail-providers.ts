@@ -5,7 +5,14 @@ import type { AddressGuard, DnsRecords } from '../platform/net/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import type { Clock } from '../platform/time/clock.ts'
 import { caldavProvider } from '../providers/caldav/index.ts'
-import type { CalendarProvider, MailProvider, ProviderName, SendProvider } from '../providers/contract/index.ts'
+import { carddavProvider } from '../providers/carddav/index.ts'
+import type {
+  CalendarProvider,
+  ContactsProvider,
+  MailProvider,
+  ProviderName,
+  SendProvider,
+} from '../providers/contract/index.ts'
 import { gmailProvider } from '../providers/gmail/index.ts'
 import { type ImapLimits, imapOnThread } from '../providers/imap/index.ts'
 import { microsoftProvider } from '../providers/microsoft/index.ts'
@@ -67,6 +74,9 @@ export function mailProviders(deps: MailProvidersDeps) {
     microsoft: withCalendarRefusals(microsoft.calendar),
     imap: withCalendarRefusals(caldav),
   }
+  const contacts: Readonly<Partial<Record<ProviderName, ContactsProvider>>> = {
+    imap: carddavProvider({ outbound, records, clock, log }),
+  }
   return {
     imap: imap.mail,
     /** Prepares for the first login of a mail server. */
@@ -77,6 +87,7 @@ export function mailProviders(deps: MailProvidersDeps) {
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],
     calendars: (provider: ProviderName) => calendars[provider],
+    contacts: (provider: ProviderName) => contacts[provider],
     async closeConnections(accountId: string): Promise<void> {
       smtp.closeConnections(accountId)
       await Promise.all(Object.values(all).map((mail) => mail.closeConnections(accountId)))

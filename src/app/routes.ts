@@ -13,6 +13,7 @@ import { authScreen } from './settings.ts'
 import { VERSION } from './version.ts'
 import { accountsRoutes } from './wiring/accounts.ts'
 import { calendarsRoutes } from './wiring/calendars.ts'
+import { contactsRoutes } from './wiring/contacts.ts'
 import { eventRoutes } from './wiring/events.ts'
 import { mailRoutes } from './wiring/mail.ts'
 import { healthRoute, operationRoutes } from './wiring/operations.ts'
@@ -59,6 +60,7 @@ export function httpServer(
   accountsRoutes(server, shared, features)
   mailRoutes(server, shared, features)
   calendarsRoutes(server, shared, features)
+  contactsRoutes(server, features)
   schedulerRoutes(server, { scheduler, idempotency, authScreen: authScreen(config) })
   eventRoutes(server, shared, features)
   operationRoutes(server, context, infrastructure, features)

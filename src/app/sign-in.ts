@@ -25,7 +25,11 @@ const PROVIDERS = ['gmail', 'microsoft'] as const
 
 type SignInConfig = Pick<
   Config,
-  Extract<keyof Config, `google${string}` | `microsoft${string}`> | 'publicUrl' | 'authScreenName' | 'oauthProviders'
+  | Extract<keyof Config, `google${string}` | `microsoft${string}`>
+  | 'publicUrl'
+  | 'authScreenName'
+  | 'oauthProviders'
+  | 'contactsEnabled'
 >
 
 export function signIn(config: SignInConfig, clock: Clock): SignIn {
@@ -41,6 +45,7 @@ export function signIn(config: SignInConfig, clock: Clock): SignIn {
           tokenUrl: config.googleTokenUrl,
           userinfoUrl: config.googleUserinfoUrl,
           ...(config.googleScopes && { scopes: config.googleScopes }),
+          withContacts: config.contactsEnabled,
           clock,
         }),
       }),
@@ -53,6 +58,7 @@ export function signIn(config: SignInConfig, clock: Clock): SignIn {
           loginUrl: config.microsoftLoginUrl,
           graphUrl: config.microsoftGraphUrl,
           ...(config.microsoftScopes && { scopes: config.microsoftScopes }),
+          withContacts: config.contactsEnabled,
           clock,
         }),
       }),

@@ -10,6 +10,7 @@ import * as sessionFailureReason from './0008-session-failure-reason.ts'
 import * as activity from './0009-activity.ts'
 import * as sentCopyError from './0010-expand-sent-copy-error.ts'
 import * as connections from './0011-expand-connections.ts'
+import * as contacts from './0012-expand-contacts.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   activity,
   sentCopyError,
   connections,
+  contacts,
 ]

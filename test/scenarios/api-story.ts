@@ -18,8 +18,10 @@ import { type ServiceProcess, shiftedClock, startServiceProcess } from '../kit/s
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail } from '../servers/messages.ts'
 import { startMicrosoft } from '../servers/microsoft.ts'
+import { type Radicale, startRadicale } from '../servers/radicale.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
+import { vcard } from '../servers/vcards.ts'
 
 /**
  * One service with everything that the examples of the API name: Ada's mailbox, the invoice that arrives in it, the endpoint
@@ -89,6 +91,9 @@ const SHOWN = {
   calendar: 'cal_01k9zx2m5p7r9t2v4x6z8b1d3f',
   calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
   invitation: 'cev_01k9zx2p8r1t3v5x7z9b2d4f6h',
+  contact: 'cnt_01k9zy3c5e7g9j2m4p6r8t1v3x',
+  addressBook: 'cbk_01k9zv5d7f9h2k4n6q8s1t3v5x',
+  contactGroup: 'cgr_01k9zv6e8g1j3m5p7r9t2v4w6y',
   createdEvent: 'cev_01k9zx4d6f8h1k3m5p7r9t2v4x',
   hold: 'hld_01k9zz6f5h7k9n2q4s6v8x1z3b',
   booking: 'bkg_01k9zz6h8k1n3q5s7v9x2z4b6d',
@@ -125,18 +130,26 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
     for (let step = closers.pop(); step !== undefined; step = closers.pop()) await step()
   }
   try {
-    const servers = [startDovecot(), startReceiver(), googleSite(), startSmtpSink(), startMicrosoft()] as const
-    const [dovecot, receiver, google, smtp, microsoft] = await Promise.all(servers)
+    const [dovecot, receiver, google, smtp, microsoft, contacts] = await Promise.all([
+      startDovecot(),
+      startReceiver(),
+      googleSite(),
+      startSmtpSink(),
+      startMicrosoft(),
+      startRadicale(),
+    ])
     closers.push(
       () => dovecot.stop(),
       () => receiver.close(),
       () => google.server.close(),
       () => smtp.close(),
       () => microsoft.close(),
+      () => contacts.stop(),
     )
     for (const user of ['maya', 'noah']) microsoft.addUser(`${user}@contoso.example`, { tenant: TENANT })
     microsoft.applications.consent(TENANT)
     for (const user of [ADA, ALAN]) await dovecot.addUser(user, PASSWORD)
+    await writeContacts(contacts)
     google.server.addUser(GMAIL_USER)
     for (const event of [STANDUP, INVITATION]) google.server.calendars.put(GMAIL_USER, GMAIL_USER, event)
     google.server.allowRedirect(`${PUBLIC_URL}/providers/gmail/callback`)
@@ -154,17 +167,36 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
         PUBLIC_URL,
         LOG_LEVEL: 'info',
         API_REQUESTS_PER_MINUTE: '0',
+        CONTACTS_ENABLED: 'true',
       },
     })
     closers.push(async () => {
       const code = await service.stop()
       if (code !== 0) throw new Error(`The service exited with ${code}: ${service.output().slice(-2000)}`)
     })
-    return { ...replay({ service, dovecot, receiver, google, smtp, folder: dataDir }), close }
+    return { ...replay({ service, dovecot, receiver, google, smtp, contacts, folder: dataDir }), close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Ada's address book. */
+async function writeContacts(server: Radicale): Promise<void> {
+  await server.addUser(ADA, PASSWORD)
+  const book = await server.makeBook(ADA, 'contacts')
+  const lin = vcard('lin', {
+    displayName: 'Lin Moreau',
+    givenName: 'Lin',
+    surname: 'Moreau',
+    birthday: '1985-04-12',
+    companyName: 'Northwind',
+    jobTitle: 'Buyer',
+    emails: [{ email: 'lin@northwind.example', type: 'work' }],
+    phoneNumbers: [{ number: '+33 1 70 18 00 00', type: 'work' }],
+    categories: ['Customers'],
+  })
+  await server.request(ADA, 'PUT', `${book}lin.vcf`, lin)
 }
 
 interface Servers {
@@ -173,11 +205,12 @@ interface Servers {
   receiver: Receiver
   google: Awaited<ReturnType<typeof googleSite>>
   smtp: SmtpSink
+  contacts: Radicale
   /** For files that samples download. */
   folder: string
 }
 
-function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): Omit<ApiStory, 'close'> {
+function replay({ service, dovecot, receiver, google, smtp, contacts, folder }: Servers): Omit<ApiStory, 'close'> {
   const owner = api(service.url, service.key)
   const { bind, toReal, toShown } = exampleValues()
   bind(SHOWN.webhookUrl, receiver.url)
@@ -205,6 +238,11 @@ function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): 
       bind(SHOWN.message, messages[0].id)
       bind(SHOWN.thread, messages[0].threadId)
       bind(SHOWN.inbox, messages[0].labelIds[0])
+      await eventually(async () => (await owner.get(`${path}/contacts`)).json.syncedAt !== null)
+      const [lin] = (await owner.get(`${path}/contacts`)).json.contacts
+      bind(SHOWN.contact, lin.id)
+      bind(SHOWN.addressBook, lin.addressBookId)
+      bind(SHOWN.contactGroup, lin.groups[0].id)
     },
 
     /** A second message, which its recipient's server refuses, for the examples that resolve one. */
@@ -293,7 +331,8 @@ function replay({ service, dovecot, receiver, google, smtp, folder }: Servers): 
   function withMailServer(body: Json): Json {
     if (typeof body !== 'object' || body === null || Array.isArray(body) || !('host' in body)) return body
     const sending = { smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false }
-    return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true, ...sending }
+    const dav = 'email' in body && body.email === ADA ? { caldavUrl: contacts.url } : {}
+    return { ...body, host: dovecot.host, port: dovecot.imapsPort, allowSelfSigned: true, ...sending, ...dav }
   }
 
   async function sendSamples(

@@ -1030,6 +1030,92 @@ export class CalendarEvents {
   }
 }
 
+/** The contacts of an account. */
+export class Contacts {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /**
+   * List the contacts of an account
+   *
+   * By surname, then by the other names. Filters are combined. 409 not_supported while the setting CONTACTS_ENABLED is off.
+   *
+   * `GET /accounts/{accountId}/contacts`
+   */
+  list(accountId: string, query?: Query<'listContacts'>, options?: RequestOptions): PagedList<List<'listContacts', 'contacts'>, Result<'listContacts'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/accounts/${accountId}/contacts`,
+      query,
+    }
+    return listPages(this.#client, request, 'contacts', options)
+  }
+
+  /**
+   * Get a contact
+   *
+   * `GET /accounts/{accountId}/contacts/{contactId}`
+   */
+  get(accountId: string, contactId: string, options?: RequestOptions): Promise<Result<'getContact'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/accounts/${accountId}/contacts/${contactId}`,
+    }
+    return this.#client.json(request, options)
+  }
+}
+
+/** The groups of contacts. */
+export class ContactGroups {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /**
+   * List the groups of contacts
+   *
+   * `GET /accounts/{accountId}/contact-groups`
+   */
+  list(accountId: string, query?: Query<'listContactGroups'>, options?: RequestOptions): PagedList<List<'listContactGroups', 'groups'>, Result<'listContactGroups'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/accounts/${accountId}/contact-groups`,
+      query,
+    }
+    return listPages(this.#client, request, 'groups', options)
+  }
+}
+
+/** The address books of an account, with the state of their sync. */
+export class AddressBooks {
+  readonly #client: Client
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /**
+   * List the address books of an account
+   *
+   * Address books of CardDAV, contact folders of Outlook, and the contacts of Google, with the state of their sync.
+   *
+   * `GET /accounts/{accountId}/address-books`
+   */
+  list(accountId: string, query?: Query<'listAddressBooks'>, options?: RequestOptions): PagedList<List<'listAddressBooks', 'addressBooks'>, Result<'listAddressBooks'>> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/accounts/${accountId}/address-books`,
+      query,
+    }
+    return listPages(this.#client, request, 'addressBooks', options)
+  }
+}
+
 /** The free time of an account. */
 export class Availability {
   readonly #client: Client
@@ -2352,6 +2438,12 @@ export class Resources {
   readonly calendars: Calendars
   /** The events of a calendar. */
   readonly calendarEvents: CalendarEvents
+  /** The contacts of an account. */
+  readonly contacts: Contacts
+  /** The groups of contacts. */
+  readonly contactGroups: ContactGroups
+  /** The address books of an account, with the state of their sync. */
+  readonly addressBooks: AddressBooks
   /** The free time of an account. */
   readonly availability: Availability
   /** Flows in which guests book a time of your users. */
@@ -2408,6 +2500,9 @@ export class Resources {
     this.labels = new Labels(client)
     this.calendars = new Calendars(client)
     this.calendarEvents = new CalendarEvents(client)
+    this.contacts = new Contacts(client)
+    this.contactGroups = new ContactGroups(client)
+    this.addressBooks = new AddressBooks(client)
     this.availability = new Availability(client)
     this.experiences = new Experiences(client)
     this.slots = new Slots(client)

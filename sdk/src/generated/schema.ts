@@ -1177,6 +1177,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/accounts/{accountId}/contacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the contacts of an account
+         * @description By surname, then by the other names. Filters are combined. 409 not_supported while the setting CONTACTS_ENABLED is off.
+         */
+        get: operations["listContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/contacts/{contactId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a contact */
+        get: operations["getContact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/contact-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the groups of contacts */
+        get: operations["listContactGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/address-books": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the address books of an account
+         * @description Address books of CardDAV, contact folders of Outlook, and the contacts of Google, with the state of their sync.
+         */
+        get: operations["listAddressBooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scheduler/experiences": {
         parameters: {
             query?: never;
@@ -2243,6 +2317,52 @@ export interface components {
         Address: {
             name: string;
             email: string;
+        };
+        AddressBook: {
+            /** @description Does not change when the address book is renamed. */
+            id: string;
+            accountId: string;
+            /** @enum {string} */
+            provider: "gmail" | "microsoft" | "imap";
+            providerId: string;
+            name: string;
+            /** @description False: its contacts can only be read. */
+            writable: boolean;
+            /** @description Whether contacts are created in it unless a request names another one. */
+            default: boolean;
+            /** @description How many are stored. */
+            contacts: number;
+            /**
+             * Format: date-time
+             * @description When its contacts were last known to be current. Null until the first sync is complete.
+             */
+            syncedAt: string | null;
+            /** @description Contacts that cannot be read, entirely or in part. */
+            unreadable: {
+                /** @description At most 1,000. */
+                count: number;
+                /** @description The first 10. */
+                contacts: {
+                    providerContactId: string;
+                    reason: string;
+                }[];
+            };
+            /** @description Why this address book cannot be read at the moment. Null while it can be read. */
+            failure: {
+                reason: string;
+                /**
+                 * Format: date-time
+                 * @description Of the first failure in a row.
+                 */
+                since: string;
+                attempts: number;
+                /** Format: date-time */
+                nextAttemptAt: string;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
         };
         ApiKey: {
             id: string;
@@ -3312,6 +3432,168 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
+        Contact: {
+            id: string;
+            accountId: string;
+            /** @enum {string} */
+            provider: "gmail" | "microsoft" | "imap";
+            /**
+             * @description Where the contact comes from.
+             * @enum {string}
+             */
+            source: "address_book";
+            addressBookId: string;
+            /** @description The provider's id. */
+            providerContactId: string;
+            /** @description As the provider shows the contact. */
+            displayName: string | null;
+            prefix: string | null;
+            givenName: string | null;
+            middleName: string | null;
+            surname: string | null;
+            suffix: string | null;
+            nickname: string | null;
+            /** @description `1985-04-12`, or `--04-12` without the year. */
+            birthday: string | null;
+            companyName: string | null;
+            department: string | null;
+            jobTitle: string | null;
+            managerName: string | null;
+            officeLocation: string | null;
+            /** @description Plain text, the first 8,192 characters. */
+            notes: string | null;
+            /** @description The preferred one first. */
+            emails: {
+                email: string;
+                /** @description `work`, `home`, `mobile`, `other` or the word of the provider; may be empty. */
+                type: string;
+            }[];
+            phoneNumbers: {
+                number: string;
+                /** @description `work`, `home`, `mobile`, `other` or the word of the provider; may be empty. */
+                type: string;
+            }[];
+            physicalAddresses: {
+                /** @description `work`, `home`, `mobile`, `other` or the word of the provider; may be empty. */
+                type: string;
+                streetAddress: string;
+                city: string;
+                postalCode: string;
+                state: string;
+                country: string;
+            }[];
+            webPages: {
+                url: string;
+                /** @description `work`, `home`, `mobile`, `other` or the word of the provider; may be empty. */
+                type: string;
+            }[];
+            imAddresses: {
+                imAddress: string;
+                /** @description The service, such as `skype`. */
+                type: string;
+            }[];
+            groups: {
+                id: string;
+                name: string;
+            }[];
+            /** @description The path of the photo. Null when there is none; it may be 404 where the provider does not say. */
+            photoUrl: string | null;
+            version: number;
+            /**
+             * Format: date-time
+             * @description When the service stored it.
+             */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /** @description A contact was added to an address book. */
+        ContactCreatedEvent: {
+            /** @constant */
+            type: "contact.created";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["EventHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.created";
+        });
+        /** @description A contact was added to an address book. */
+        ContactCreatedWebhook: {
+            /** @constant */
+            type: "contact.created";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["WebhookEnvelopeHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.created";
+        });
+        /** @description A contact was deleted, or its address book was. `data` holds its last known state. */
+        ContactDeletedEvent: {
+            /** @constant */
+            type: "contact.deleted";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["EventHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.deleted";
+        });
+        /** @description A contact was deleted, or its address book was. `data` holds its last known state. */
+        ContactDeletedWebhook: {
+            /** @constant */
+            type: "contact.deleted";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["WebhookEnvelopeHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.deleted";
+        });
+        ContactGroup: {
+            id: string;
+            accountId: string;
+            name: string;
+            /**
+             * @description listed: the provider lists it. object: it is an object of an address book that lists its members. category: a word on its contacts, with which it exists.
+             * @enum {string}
+             */
+            kind: "listed" | "object" | "category";
+            memberCount: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        /** @description A contact was changed, joined a group or left one. */
+        ContactUpdatedEvent: {
+            /** @constant */
+            type: "contact.updated";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["EventHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.updated";
+        });
+        /** @description A contact was changed, joined a group or left one. */
+        ContactUpdatedWebhook: {
+            /** @constant */
+            type: "contact.updated";
+            data: components["schemas"]["Contact"];
+        } & (components["schemas"]["WebhookEnvelopeHead"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contact.updated";
+        });
         CreateApiKey: {
             /** @description Says which program uses the key. */
             name: string;
@@ -3850,7 +4132,7 @@ export interface components {
             };
             requestId: string;
         };
-        Event: components["schemas"]["AccountConnectedEvent"] | components["schemas"]["AccountUpdatedEvent"] | components["schemas"]["AccountAuthErrorEvent"] | components["schemas"]["AccountSyncStalledEvent"] | components["schemas"]["AccountRecoveredEvent"] | components["schemas"]["AccountPausedEvent"] | components["schemas"]["AccountResumedEvent"] | components["schemas"]["AccountDeletedEvent"] | components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["MessageUpdatedEvent"] | components["schemas"]["MessageDeletedEvent"] | components["schemas"]["DraftCreatedEvent"] | components["schemas"]["DraftUpdatedEvent"] | components["schemas"]["DraftDeletedEvent"] | components["schemas"]["MailboxChangedEvent"] | components["schemas"]["MessageSendFailedEvent"] | components["schemas"]["MessageBouncedEvent"] | components["schemas"]["MessageOpenedEvent"] | components["schemas"]["MessageLinkClickedEvent"] | components["schemas"]["MessageRepliedEvent"] | components["schemas"]["SyncBackfillStartedEvent"] | components["schemas"]["SyncBackfillProgressEvent"] | components["schemas"]["SyncBackfillCompletedEvent"] | components["schemas"]["SyncBackfillFailedEvent"] | components["schemas"]["CalendarEventCreatedEvent"] | components["schemas"]["CalendarEventUpdatedEvent"] | components["schemas"]["CalendarEventDeletedEvent"] | components["schemas"]["BookingCreatedEvent"] | components["schemas"]["BookingConfirmedEvent"] | components["schemas"]["BookingRejectedEvent"] | components["schemas"]["BookingRescheduledEvent"] | components["schemas"]["BookingCancelledEvent"] | components["schemas"]["BookingMailLimitedEvent"] | components["schemas"]["BookingReminderEvent"] | components["schemas"]["WebhookTestEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"];
+        Event: components["schemas"]["AccountConnectedEvent"] | components["schemas"]["AccountUpdatedEvent"] | components["schemas"]["AccountAuthErrorEvent"] | components["schemas"]["AccountSyncStalledEvent"] | components["schemas"]["AccountRecoveredEvent"] | components["schemas"]["AccountPausedEvent"] | components["schemas"]["AccountResumedEvent"] | components["schemas"]["AccountDeletedEvent"] | components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["MessageUpdatedEvent"] | components["schemas"]["MessageDeletedEvent"] | components["schemas"]["DraftCreatedEvent"] | components["schemas"]["DraftUpdatedEvent"] | components["schemas"]["DraftDeletedEvent"] | components["schemas"]["MailboxChangedEvent"] | components["schemas"]["MessageSendFailedEvent"] | components["schemas"]["MessageBouncedEvent"] | components["schemas"]["MessageOpenedEvent"] | components["schemas"]["MessageLinkClickedEvent"] | components["schemas"]["MessageRepliedEvent"] | components["schemas"]["SyncBackfillStartedEvent"] | components["schemas"]["SyncBackfillProgressEvent"] | components["schemas"]["SyncBackfillCompletedEvent"] | components["schemas"]["SyncBackfillFailedEvent"] | components["schemas"]["CalendarEventCreatedEvent"] | components["schemas"]["CalendarEventUpdatedEvent"] | components["schemas"]["CalendarEventDeletedEvent"] | components["schemas"]["ContactCreatedEvent"] | components["schemas"]["ContactUpdatedEvent"] | components["schemas"]["ContactDeletedEvent"] | components["schemas"]["BookingCreatedEvent"] | components["schemas"]["BookingConfirmedEvent"] | components["schemas"]["BookingRejectedEvent"] | components["schemas"]["BookingRescheduledEvent"] | components["schemas"]["BookingCancelledEvent"] | components["schemas"]["BookingMailLimitedEvent"] | components["schemas"]["BookingReminderEvent"] | components["schemas"]["WebhookTestEvent"] | components["schemas"]["WebhookEndpointDisabledEvent"];
         /** @description What all types share. */
         EventHead: {
             /** @description Position in the order of all events; the value for since and Last-Event-ID. */
@@ -5823,7 +6105,7 @@ export interface components {
             /** @description Timeout of one attempt, in milliseconds. Rounded. */
             timeoutMs?: number;
         };
-        WebhookEnvelope: components["schemas"]["AccountConnectedWebhook"] | components["schemas"]["AccountUpdatedWebhook"] | components["schemas"]["AccountAuthErrorWebhook"] | components["schemas"]["AccountSyncStalledWebhook"] | components["schemas"]["AccountRecoveredWebhook"] | components["schemas"]["AccountPausedWebhook"] | components["schemas"]["AccountResumedWebhook"] | components["schemas"]["AccountDeletedWebhook"] | components["schemas"]["MessageReceivedWebhook"] | components["schemas"]["MessageSentWebhook"] | components["schemas"]["MessageUpdatedWebhook"] | components["schemas"]["MessageDeletedWebhook"] | components["schemas"]["DraftCreatedWebhook"] | components["schemas"]["DraftUpdatedWebhook"] | components["schemas"]["DraftDeletedWebhook"] | components["schemas"]["MailboxChangedWebhook"] | components["schemas"]["MessageSendFailedWebhook"] | components["schemas"]["MessageBouncedWebhook"] | components["schemas"]["MessageOpenedWebhook"] | components["schemas"]["MessageLinkClickedWebhook"] | components["schemas"]["MessageRepliedWebhook"] | components["schemas"]["SyncBackfillStartedWebhook"] | components["schemas"]["SyncBackfillProgressWebhook"] | components["schemas"]["SyncBackfillCompletedWebhook"] | components["schemas"]["SyncBackfillFailedWebhook"] | components["schemas"]["CalendarEventCreatedWebhook"] | components["schemas"]["CalendarEventUpdatedWebhook"] | components["schemas"]["CalendarEventDeletedWebhook"] | components["schemas"]["BookingCreatedWebhook"] | components["schemas"]["BookingConfirmedWebhook"] | components["schemas"]["BookingRejectedWebhook"] | components["schemas"]["BookingRescheduledWebhook"] | components["schemas"]["BookingCancelledWebhook"] | components["schemas"]["BookingMailLimitedWebhook"] | components["schemas"]["BookingReminderWebhook"] | components["schemas"]["WebhookTestWebhook"] | components["schemas"]["WebhookEndpointDisabledWebhook"];
+        WebhookEnvelope: components["schemas"]["AccountConnectedWebhook"] | components["schemas"]["AccountUpdatedWebhook"] | components["schemas"]["AccountAuthErrorWebhook"] | components["schemas"]["AccountSyncStalledWebhook"] | components["schemas"]["AccountRecoveredWebhook"] | components["schemas"]["AccountPausedWebhook"] | components["schemas"]["AccountResumedWebhook"] | components["schemas"]["AccountDeletedWebhook"] | components["schemas"]["MessageReceivedWebhook"] | components["schemas"]["MessageSentWebhook"] | components["schemas"]["MessageUpdatedWebhook"] | components["schemas"]["MessageDeletedWebhook"] | components["schemas"]["DraftCreatedWebhook"] | components["schemas"]["DraftUpdatedWebhook"] | components["schemas"]["DraftDeletedWebhook"] | components["schemas"]["MailboxChangedWebhook"] | components["schemas"]["MessageSendFailedWebhook"] | components["schemas"]["MessageBouncedWebhook"] | components["schemas"]["MessageOpenedWebhook"] | components["schemas"]["MessageLinkClickedWebhook"] | components["schemas"]["MessageRepliedWebhook"] | components["schemas"]["SyncBackfillStartedWebhook"] | components["schemas"]["SyncBackfillProgressWebhook"] | components["schemas"]["SyncBackfillCompletedWebhook"] | components["schemas"]["SyncBackfillFailedWebhook"] | components["schemas"]["CalendarEventCreatedWebhook"] | components["schemas"]["CalendarEventUpdatedWebhook"] | components["schemas"]["CalendarEventDeletedWebhook"] | components["schemas"]["ContactCreatedWebhook"] | components["schemas"]["ContactUpdatedWebhook"] | components["schemas"]["ContactDeletedWebhook"] | components["schemas"]["BookingCreatedWebhook"] | components["schemas"]["BookingConfirmedWebhook"] | components["schemas"]["BookingRejectedWebhook"] | components["schemas"]["BookingRescheduledWebhook"] | components["schemas"]["BookingCancelledWebhook"] | components["schemas"]["BookingMailLimitedWebhook"] | components["schemas"]["BookingReminderWebhook"] | components["schemas"]["WebhookTestWebhook"] | components["schemas"]["WebhookEndpointDisabledWebhook"];
         /** @description What all types share. */
         WebhookEnvelopeHead: {
             /** @description Id of the delivery: one event to one endpoint. */
@@ -5920,6 +6202,7 @@ export type AccountSyncStalledWebhook = components['schemas']['AccountSyncStalle
 export type AccountUpdatedEvent = components['schemas']['AccountUpdatedEvent'];
 export type AccountUpdatedWebhook = components['schemas']['AccountUpdatedWebhook'];
 export type Address = components['schemas']['Address'];
+export type AddressBook = components['schemas']['AddressBook'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type Attachment = components['schemas']['Attachment'];
 export type AttachmentInput = components['schemas']['AttachmentInput'];
@@ -5979,6 +6262,14 @@ export type CancelBooking = components['schemas']['CancelBooking'];
 export type ChangedCalendarEvent = components['schemas']['ChangedCalendarEvent'];
 export type Check = components['schemas']['Check'];
 export type Connection = components['schemas']['Connection'];
+export type Contact = components['schemas']['Contact'];
+export type ContactCreatedEvent = components['schemas']['ContactCreatedEvent'];
+export type ContactCreatedWebhook = components['schemas']['ContactCreatedWebhook'];
+export type ContactDeletedEvent = components['schemas']['ContactDeletedEvent'];
+export type ContactDeletedWebhook = components['schemas']['ContactDeletedWebhook'];
+export type ContactGroup = components['schemas']['ContactGroup'];
+export type ContactUpdatedEvent = components['schemas']['ContactUpdatedEvent'];
+export type ContactUpdatedWebhook = components['schemas']['ContactUpdatedWebhook'];
 export type CreateApiKey = components['schemas']['CreateApiKey'];
 export type CreatedApiKey = components['schemas']['CreatedApiKey'];
 export type DebouncedQueueAccount = components['schemas']['DebouncedQueueAccount'];
@@ -8790,6 +9081,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CalendarEvent"];
+                };
+            };
+        };
+    };
+    listContacts: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1. Ignored with a cursor. */
+                page?: number;
+                /** @description Items per page. A larger one than 200 means 200. */
+                limit?: number;
+                /**
+                 * @deprecated
+                 * @description Another name for limit.
+                 */
+                maxResults?: number;
+                /** @description nextPageToken of the previous response. */
+                pageToken?: string;
+                /** @description nextCursor of the previous response. Use it to read long lists. */
+                cursor?: string;
+                /** @description Words in names, company, position, addresses, numbers and categories, or in a part of them. */
+                q?: string;
+                /** @description Only contacts with this address, in any case. */
+                email?: string;
+                /** @description Only contacts with this number, however its digits are separated. */
+                phone?: string;
+                /** @description Only members of the group with this id. */
+                group?: string;
+                /** @description Only contacts of this address book: our id or the provider's. */
+                addressBookId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        contacts: components["schemas"]["Contact"][];
+                        pagination: components["schemas"]["Pagination"];
+                        /**
+                         * Format: date-time
+                         * @description When the contacts were last known to be current. Null until the first sync is complete.
+                         */
+                        syncedAt: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    listContactGroups: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1. Ignored with a cursor. */
+                page?: number;
+                /** @description Items per page. A larger one than 200 means 200. */
+                limit?: number;
+                /**
+                 * @deprecated
+                 * @description Another name for limit.
+                 */
+                maxResults?: number;
+                /** @description nextPageToken of the previous response. */
+                pageToken?: string;
+                /** @description nextCursor of the previous response. Use it to read long lists. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        groups: components["schemas"]["ContactGroup"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    listAddressBooks: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1. Ignored with a cursor. */
+                page?: number;
+                /** @description Items per page. A larger one than 200 means 200. */
+                limit?: number;
+                /**
+                 * @deprecated
+                 * @description Another name for limit.
+                 */
+                maxResults?: number;
+                /** @description nextPageToken of the previous response. */
+                pageToken?: string;
+                /** @description nextCursor of the previous response. Use it to read long lists. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        addressBooks: components["schemas"]["AddressBook"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
                 };
             };
         };

@@ -1,6 +1,7 @@
 import type { OwnershipTiming } from '../../accounts/cluster/index.ts'
 import type { TaskTiming } from '../../booking/index.ts'
 import type { CalendarTiming } from '../../calendars/index.ts'
+import type { ContactTiming } from '../../contacts/index.ts'
 import type { SharedClaims } from '../../events/deduplication/index.ts'
 import type { DuplicateFinder, ReadMessage, WebhookDeps } from '../../events/webhooks/index.ts'
 import type { BackfillDeps } from '../../mail/backfill/index.ts'
@@ -15,6 +16,7 @@ export interface FeatureOptions {
   ownership?: Partial<OwnershipTiming>
   sync?: Partial<SyncTiming>
   calendars?: Partial<CalendarTiming>
+  contacts?: Partial<ContactTiming>
   search?: Pick<SearchDeps, 'catchUpMs' | 'smallList' | 'sortLimit'>
   webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs' | 'sendingThread'>
   backfill?: Pick<BackfillDeps, 'sweepMs'>

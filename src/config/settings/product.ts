@@ -78,6 +78,14 @@ export const productSettings = {
     about:
       'Months before and after today whose calendar events are stored. Lists of other times are read from the provider.',
   }),
+  contactsEnabled: setting({
+    env: 'CONTACTS_ENABLED',
+    path: 'contacts.enabled',
+    kind: kinds.boolean,
+    fallback: false,
+    about:
+      'Sync the contacts of accounts: from Google and Microsoft, whose users are then asked for the scopes, and over CardDAV.',
+  }),
   outboxMessagesPerMinute: setting({
     env: 'OUTBOX_MESSAGES_PER_MINUTE',
     path: 'outbox.messagesPerMinute',

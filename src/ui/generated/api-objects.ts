@@ -30,6 +30,9 @@ export const EVENT_TYPES: Readonly<Record<string, string>> = {
   "calendar.event.created": "An event was added to a calendar. Of a series, its instances have no events of their own.",
   "calendar.event.updated": "A calendar event or one instance of a series was moved or changed, or an attendee responded.",
   "calendar.event.deleted": "A calendar event, or one instance of a series, was deleted. `data` holds its last known state, with status cancelled.",
+  "contact.created": "A contact was added to an address book.",
+  "contact.updated": "A contact was changed, joined a group or left one.",
+  "contact.deleted": "A contact was deleted, or its address book was. `data` holds its last known state.",
   "booking.created": "A guest booked a slot. The slot is blocked but not confirmed yet.",
   "booking.confirmed": "A booking was confirmed.",
   "booking.rejected": "A booking failed: the application rejected it or did not respond, or a calendar did not take it.",
@@ -161,6 +164,33 @@ export type AccountUpdatedWebhook = (WebhookEnvelopeHead) & {
 export type Address = {
   name: string
   email: string
+}
+
+export type AddressBook = {
+  id: string
+  accountId: string
+  provider: "gmail" | "microsoft" | "imap"
+  providerId: string
+  name: string
+  writable: boolean
+  default: boolean
+  contacts: number
+  syncedAt: string | null
+  unreadable: {
+    count: number
+    contacts: ({
+      providerContactId: string
+      reason: string
+    })[]
+  }
+  failure: ({
+    reason: string
+    since: string
+    attempts: number
+    nextAttemptAt: string
+  } | null)
+  createdAt: string
+  updatedAt: string
 }
 
 export type ApiKey = {
@@ -747,6 +777,101 @@ export type Connection = {
   updatedAt: string
 }
 
+export type Contact = {
+  id: string
+  accountId: string
+  provider: "gmail" | "microsoft" | "imap"
+  source: "address_book"
+  addressBookId: string
+  providerContactId: string
+  displayName: string | null
+  prefix: string | null
+  givenName: string | null
+  middleName: string | null
+  surname: string | null
+  suffix: string | null
+  nickname: string | null
+  birthday: string | null
+  companyName: string | null
+  department: string | null
+  jobTitle: string | null
+  managerName: string | null
+  officeLocation: string | null
+  notes: string | null
+  emails: ({
+    email: string
+    type: string
+  })[]
+  phoneNumbers: ({
+    number: string
+    type: string
+  })[]
+  physicalAddresses: ({
+    type: string
+    streetAddress: string
+    city: string
+    postalCode: string
+    state: string
+    country: string
+  })[]
+  webPages: ({
+    url: string
+    type: string
+  })[]
+  imAddresses: ({
+    imAddress: string
+    type: string
+  })[]
+  groups: ({
+    id: string
+    name: string
+  })[]
+  photoUrl: string | null
+  version: number
+  createdAt: string
+  updatedAt: string
+}
+
+export type ContactCreatedEvent = (EventHead) & {
+  type: "contact.created"
+  data: Contact
+}
+
+export type ContactCreatedWebhook = (WebhookEnvelopeHead) & {
+  type: "contact.created"
+  data: Contact
+}
+
+export type ContactDeletedEvent = (EventHead) & {
+  type: "contact.deleted"
+  data: Contact
+}
+
+export type ContactDeletedWebhook = (WebhookEnvelopeHead) & {
+  type: "contact.deleted"
+  data: Contact
+}
+
+export type ContactGroup = {
+  id: string
+  accountId: string
+  name: string
+  kind: "listed" | "object" | "category"
+  memberCount: number
+  createdAt: string
+  updatedAt: string
+}
+
+export type ContactUpdatedEvent = (EventHead) & {
+  type: "contact.updated"
+  data: Contact
+}
+
+export type ContactUpdatedWebhook = (WebhookEnvelopeHead) & {
+  type: "contact.updated"
+  data: Contact
+}
+
 export type CreateApiKey = {
   name: string
   scopes: ("read" | "write" | "admin")[]
@@ -1083,7 +1208,7 @@ export type Error = {
   requestId: string
 }
 
-export type Event = (AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MailboxChangedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingMailLimitedEvent | BookingReminderEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
+export type Event = (AccountConnectedEvent | AccountUpdatedEvent | AccountAuthErrorEvent | AccountSyncStalledEvent | AccountRecoveredEvent | AccountPausedEvent | AccountResumedEvent | AccountDeletedEvent | MessageReceivedEvent | MessageSentEvent | MessageUpdatedEvent | MessageDeletedEvent | DraftCreatedEvent | DraftUpdatedEvent | DraftDeletedEvent | MailboxChangedEvent | MessageSendFailedEvent | MessageBouncedEvent | MessageOpenedEvent | MessageLinkClickedEvent | MessageRepliedEvent | SyncBackfillStartedEvent | SyncBackfillProgressEvent | SyncBackfillCompletedEvent | SyncBackfillFailedEvent | CalendarEventCreatedEvent | CalendarEventUpdatedEvent | CalendarEventDeletedEvent | ContactCreatedEvent | ContactUpdatedEvent | ContactDeletedEvent | BookingCreatedEvent | BookingConfirmedEvent | BookingRejectedEvent | BookingRescheduledEvent | BookingCancelledEvent | BookingMailLimitedEvent | BookingReminderEvent | WebhookTestEvent | WebhookEndpointDisabledEvent)
 
 export type EventHead = {
   position: number
@@ -2160,7 +2285,7 @@ export type WebhookEndpointUpdate = {
   timeoutMs?: number
 }
 
-export type WebhookEnvelope = (AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MailboxChangedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingMailLimitedWebhook | BookingReminderWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
+export type WebhookEnvelope = (AccountConnectedWebhook | AccountUpdatedWebhook | AccountAuthErrorWebhook | AccountSyncStalledWebhook | AccountRecoveredWebhook | AccountPausedWebhook | AccountResumedWebhook | AccountDeletedWebhook | MessageReceivedWebhook | MessageSentWebhook | MessageUpdatedWebhook | MessageDeletedWebhook | DraftCreatedWebhook | DraftUpdatedWebhook | DraftDeletedWebhook | MailboxChangedWebhook | MessageSendFailedWebhook | MessageBouncedWebhook | MessageOpenedWebhook | MessageLinkClickedWebhook | MessageRepliedWebhook | SyncBackfillStartedWebhook | SyncBackfillProgressWebhook | SyncBackfillCompletedWebhook | SyncBackfillFailedWebhook | CalendarEventCreatedWebhook | CalendarEventUpdatedWebhook | CalendarEventDeletedWebhook | ContactCreatedWebhook | ContactUpdatedWebhook | ContactDeletedWebhook | BookingCreatedWebhook | BookingConfirmedWebhook | BookingRejectedWebhook | BookingRescheduledWebhook | BookingCancelledWebhook | BookingMailLimitedWebhook | BookingReminderWebhook | WebhookTestWebhook | WebhookEndpointDisabledWebhook)
 
 export type WebhookEnvelopeHead = {
   deliveryId: string

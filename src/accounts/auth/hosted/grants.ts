@@ -7,13 +7,19 @@ const GRANTS: readonly (readonly [Permission, Grant])[] = [
   ['mail.send', 'send'],
   ['calendar.read', 'calendarRead'],
   ['calendar.change', 'calendarChange'],
+  ['contacts.read', 'contactsRead'],
+  ['contacts.change', 'contactsChange'],
 ]
+
+/** Who may change something sees it. */
+const IMPLIED: Partial<Record<Grant, Grant>> = { calendarChange: 'calendarRead', contactsChange: 'contactsRead' }
 
 /** Lists the grants of the requested scopes, as the pages name them. The password of a mailbox permits everything. */
 export function grantsFor(provider: ProviderName, scopes: readonly string[]): Grant[] {
   const permitted = new Set(grantedPermissions(provider, scopes))
   const grants = GRANTS.filter(([permission]) => permitted.has(permission)).map(([, grant]) => grant)
-  return grants.includes('calendarChange') ? grants.filter((grant) => grant !== 'calendarRead') : grants
+  const implied = new Set(grants.flatMap((grant) => IMPLIED[grant] ?? []))
+  return grants.filter((grant) => !implied.has(grant))
 }
 
 /** Lists the grants that the connected mailbox does not have yet. Empty when its scopes are unknown. */

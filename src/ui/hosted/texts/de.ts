@@ -26,6 +26,8 @@ export const de: Texts = {
   'grants.send': 'Nachrichten in Ihrem Namen senden',
   'grants.calendarRead': 'Ihre Kalender ansehen',
   'grants.calendarChange': 'Termine in Ihren Kalendern ansehen und ändern',
+  'grants.contactsRead': 'Ihre Kontakte ansehen',
+  'grants.contactsChange': 'Ihre Kontakte ansehen und ändern',
   'continue.title': 'Weiter mit {provider}',
   'continue.text': 'Sie werden zur Anmeldung weitergeleitet.',
   'connected.title': 'Postfach verbunden',

@@ -27,6 +27,8 @@ export const en = {
   'grants.send': 'Send messages in your name',
   'grants.calendarRead': 'See your calendars',
   'grants.calendarChange': 'See and change the events in your calendars',
+  'grants.contactsRead': 'See your contacts',
+  'grants.contactsChange': 'See and change your contacts',
   'continue.title': 'Continue with {provider}',
   'continue.text': 'Taking you to the sign-in page.',
   'connected.title': 'Mailbox connected',

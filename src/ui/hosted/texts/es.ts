@@ -26,6 +26,8 @@ export const es: Texts = {
   'grants.send': 'Enviar mensajes en tu nombre',
   'grants.calendarRead': 'Ver tus calendarios',
   'grants.calendarChange': 'Ver y modificar los eventos de tus calendarios',
+  'grants.contactsRead': 'Ver tus contactos',
+  'grants.contactsChange': 'Ver y modificar tus contactos',
   'continue.title': 'Continuar con {provider}',
   'continue.text': 'Te llevamos a la página de inicio de sesión.',
   'connected.title': 'Correo conectado',

@@ -26,6 +26,8 @@ export const fr: Texts = {
   'grants.send': 'Envoyer des messages en votre nom',
   'grants.calendarRead': 'Consulter vos agendas',
   'grants.calendarChange': 'Consulter et modifier les événements de vos agendas',
+  'grants.contactsRead': 'Consulter vos contacts',
+  'grants.contactsChange': 'Consulter et modifier vos contacts',
   'continue.title': 'Continuer avec {provider}',
   'continue.text': 'Redirection vers la page de connexion.',
   'connected.title': 'Messagerie connectée',

@@ -26,6 +26,8 @@ export const it: Texts = {
   'grants.send': 'Inviare messaggi a tuo nome',
   'grants.calendarRead': 'Vedere i tuoi calendari',
   'grants.calendarChange': 'Vedere e modificare gli eventi dei tuoi calendari',
+  'grants.contactsRead': 'Vedere i tuoi contatti',
+  'grants.contactsChange': 'Vedere e modificare i tuoi contatti',
   'continue.title': 'Continua con {provider}',
   'continue.text': 'Ti portiamo alla pagina di accesso.',
   'connected.title': 'Casella collegata',

@@ -26,6 +26,8 @@ export const ja: Texts = {
   'grants.send': 'あなたに代わってメッセージを送信する',
   'grants.calendarRead': 'カレンダーを表示する',
   'grants.calendarChange': 'カレンダーの予定を表示、変更する',
+  'grants.contactsRead': '連絡先を表示する',
+  'grants.contactsChange': '連絡先を表示、変更する',
   'continue.title': '{provider} で続ける',
   'continue.text': 'ログインページに移動します。',
   'connected.title': 'メールボックスを接続しました',

@@ -26,6 +26,8 @@ export const nl: Texts = {
   'grants.send': 'Berichten versturen namens jou',
   'grants.calendarRead': 'Je agenda’s bekijken',
   'grants.calendarChange': 'Afspraken in je agenda’s bekijken en wijzigen',
+  'grants.contactsRead': 'Je contacten bekijken',
+  'grants.contactsChange': 'Je contacten bekijken en wijzigen',
   'continue.title': 'Doorgaan met {provider}',
   'continue.text': 'We brengen je naar de inlogpagina.',
   'connected.title': 'Mailbox gekoppeld',

@@ -26,6 +26,8 @@ export const pt: Texts = {
   'grants.send': 'Enviar mensagens em seu nome',
   'grants.calendarRead': 'Ver suas agendas',
   'grants.calendarChange': 'Ver e alterar os eventos das suas agendas',
+  'grants.contactsRead': 'Ver seus contatos',
+  'grants.contactsChange': 'Ver e alterar seus contatos',
   'continue.title': 'Continuar com {provider}',
   'continue.text': 'Redirecionando você para a página de login.',
   'connected.title': 'E-mail conectado',

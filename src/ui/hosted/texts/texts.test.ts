@@ -66,7 +66,7 @@ const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('ar', 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 const ERRORS = { fields: { host: '1', port: '2' } }
 const form = { action: '/', session: '1', state: '2', email: '' }
-const GRANTS: Grant[] = ['read', 'change', 'send', 'calendarRead', 'calendarChange']
+const GRANTS: Grant[] = ['read', 'change', 'send', 'calendarRead', 'calendarChange', 'contactsRead', 'contactsChange']
 const GUIDE: Guide = {
   title: 'guide.imap',
   steps: [{ text: 'guide.verification', menu: ['1', { key: 'menu.googleCreate' }], link: '/1' }],

@@ -1,0 +1,29 @@
+import { fence } from '../../accounts/cluster/index.ts'
+import { contactReader, contactRoutes, contactSync } from '../../contacts/index.ts'
+import type { App as HttpServer } from '../../platform/http/index.ts'
+import type { Features } from '../features.ts'
+import type { Part } from '../start-stop.ts'
+import type { Accounts } from './accounts.ts'
+import type { FeatureOptions } from './options.ts'
+import type { Shared } from './shared.ts'
+
+/** Contacts: what is read and synced. Nothing is synced while the setting is off. */
+export function openContacts(shared: Shared, { accounts, mailboxes, ownership }: Accounts, options: FeatureOptions) {
+  const { contacts } = mailboxes
+  const isEnabled = shared.config.contactsEnabled
+  const contactLists = contactReader({ ...shared, accounts, contacts, isEnabled })
+  const runs = contactSync({
+    ...shared,
+    accounts,
+    ownership,
+    fence,
+    contacts,
+    ...(options.contacts && { timing: options.contacts }),
+  })
+  const part: Part = { start: runs.start, stop: runs.stop, stopsWith: 'work' }
+  return { contactLists, contactParts: isEnabled ? [part] : [] }
+}
+
+export function contactsRoutes(server: HttpServer, { contactLists }: Features): void {
+  contactRoutes(server, contactLists)
+}

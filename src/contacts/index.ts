@@ -1,0 +1,11 @@
+/**
+ * Contacts: address books, synced into rows that lists and searches read, with an event for each change. See
+ * docs/decisions/0097-contacts.md.
+ */
+import './tables.ts'
+
+export { contactsFeature } from './feature.ts'
+export { contactReader } from './read/reader.ts'
+export { contactRoutes } from './routes.ts'
+export type { ContactTiming } from './sync/run.ts'
+export { contactSync } from './sync/scheduler.ts'
