@@ -109,7 +109,9 @@ const documentedBody = {
       {
         connectionId: text('The connection that opens the mailbox.'),
         email: text('The address of the mailbox.'),
-        provider: Type.Optional(Type.Enum(['microsoft'], { description: 'Default: the provider of the connection.' })),
+        provider: Type.Optional(
+          Type.Enum(['gmail', 'microsoft'], { description: 'Default: the provider of the connection.' }),
+        ),
         customUserId,
       },
       { title: 'NewConnectionAccount' },

@@ -15,6 +15,7 @@ import { idGenerator } from '../platform/ids.ts'
 import { silentLog } from '../platform/log/index.ts'
 import { systemClock } from '../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../providers/contract/index.ts'
+import { gmailProvider } from '../providers/gmail/index.ts'
 import { accountRoutes, openConnections, SYNC_TOPIC, VerificationLimit } from './index.ts'
 import type { AccountRoutesDeps } from './routes.ts'
 
@@ -69,7 +70,10 @@ describeEachDatabase('the accounts API', (open) => {
         ids: idGenerator(systemClock),
         sealer: sealer(parseKeyRing(generateKeyRing())),
         log: silentLog,
-        tenants: { microsoft: microsoftAt('http://127.0.0.1:9').tenant },
+        tenants: {
+          gmail: gmailProvider({ apiUrl: 'http://127.0.0.1:9', clock: systemClock }).tenant,
+          microsoft: microsoftAt('http://127.0.0.1:9').tenant,
+        },
         accounts: () => fixture.accounts,
       }),
     })

@@ -22,7 +22,14 @@ import type { SignIn } from './sign-in.ts'
 export interface MailProvidersDeps {
   config: Pick<
     Config,
-    'googleApiUrl' | 'microsoftGraphUrl' | 'microsoftLoginUrl' | 'gmailQuota' | 'gmailUnitsPerMinute'
+    | 'googleApiUrl'
+    | 'googleTokenUrl'
+    | 'googleScopes'
+    | 'contactsEnabled'
+    | 'microsoftGraphUrl'
+    | 'microsoftLoginUrl'
+    | 'gmailQuota'
+    | 'gmailUnitsPerMinute'
   >
   guard: AddressGuard
   outbound: Outbound
@@ -43,6 +50,11 @@ export function mailProviders(deps: MailProvidersDeps) {
   const imap = imapOnThread({ guard, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
+    tenant: {
+      tokenUrl: config.googleTokenUrl,
+      withContacts: config.contactsEnabled,
+      ...(config.googleScopes && { scopes: config.googleScopes }),
+    },
     clock,
     quota: {
       set: config.gmailQuota,
@@ -82,7 +94,7 @@ export function mailProviders(deps: MailProvidersDeps) {
     /** Prepares for the first login of a mail server. */
     startImap: imap.start,
     further: { smtp, caldav },
-    tenants: { microsoft: microsoft.tenant },
+    tenants: { gmail: gmail.tenant, microsoft: microsoft.tenant },
     push: { gmail: gmail.push, microsoft: microsoft.push },
     mail: (provider: ProviderName) => replacement ?? all[provider],
     sending: (provider: ProviderName) => sending[provider],

@@ -6,6 +6,8 @@ import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { handleBatch } from './google/batch.ts'
 import { type GoogleCalendars, googleCalendar } from './google/calendar.ts'
+import { delegation } from './google/delegation.ts'
+import { directoryRoutes } from './google/directory.ts'
 import { draftRoutes } from './google/drafts.ts'
 import { client, openEmulator } from './google/emulator.ts'
 import { badRequest, googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
@@ -95,6 +97,8 @@ export interface Google {
   calls: Calls
   /** The Gmail quota per user. Without limits until a test sets them. */
   quota: Quota
+  /** Domain-wide delegation to a service account. */
+  delegation: Pick<ReturnType<typeof delegation>, 'authorise' | 'keyFile' | 'tokenRequests'>
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>
   close(): Promise<void>
@@ -120,7 +124,13 @@ export async function startGoogle(options: { port?: number; now?: () => number }
   const topic = pubsub(url, tokens)
   const watches = watch(() => mail, topic)
   const mail = gmail(emulator, watches.changed)
-  const oauth = googleOauth(emulator, tokens, topic.exchange)
+  const delegated = delegation(url, tokens, (email) => emulator.users().some((user) => user.email === email))
+  const oauth = googleOauth(emulator, tokens, (assertion) => delegated.exchange(assertion) ?? topic.exchange(assertion))
+  const directory = directoryRoutes({
+    workspace: () => delegated.workspace,
+    users: () => emulator.users(),
+    findGrant: ({ headers }) => tokens.find(Tokens.readBearer(headers) ?? ''),
+  })
   const drafts = draftRoutes({
     emulator,
     put: (user, raw, options) => google.deliver(user, raw, options),
@@ -143,6 +153,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     ...topic.routes,
     ...uploadRoutes(url, [sends.upload, ...drafts.uploads]),
     ...calendarRoutes,
+    ...directory,
   ])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
@@ -285,6 +296,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     fail: (fault) => faults.plan(fault),
     faults,
     calls,
+    delegation: delegated,
     quota,
     pubsub: topic,
     watch: watches,

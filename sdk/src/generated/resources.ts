@@ -375,7 +375,7 @@ export class Connections {
   /**
    * List the users of the organisation
    *
-   * Read from its directory, which takes a permission of its own: for Microsoft, the application permission `User.Read.All`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
+   * Read from its directory, which takes a permission of its own: for microsoft the application permission `User.Read.All`, for gmail an `adminEmail` and the scope `admin.directory.user.readonly`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
    *
    * `GET /connections/{connectionId}/users`
    */

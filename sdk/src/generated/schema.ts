@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * List the users of the organisation
-         * @description Read from its directory, which takes a permission of its own: for Microsoft, the application permission `User.Read.All`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
+         * @description Read from its directory, which takes a permission of its own: for microsoft the application permission `User.Read.All`, for gmail an `adminEmail` and the scope `admin.directory.user.readonly`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.
          */
         get: operations["listConnectionUsers"];
         put?: never;
@@ -3408,14 +3408,22 @@ export interface components {
         Connection: {
             id: string;
             /** @enum {string} */
-            provider: "microsoft";
+            provider: "gmail" | "microsoft";
             /** @enum {string} */
             kind: "tenant";
             name: string;
-            tenantId: string;
-            clientId: string;
+            /** @description For microsoft. */
+            tenantId: string | null;
+            /** @description For microsoft the application id, for gmail the number to enter in the admin console of Google. */
+            clientId: string | null;
             /** @description Of the certificate. Null with a client secret. */
             thumbprint: string | null;
+            /** @description For gmail. */
+            serviceAccountEmail: string | null;
+            /** @description For gmail: the id of the key of the service account. */
+            keyId: string | null;
+            /** @description For gmail: on whose behalf the directory is read. */
+            adminEmail: string | null;
             /** @description A client secret or a private key is stored. Secrets are never returned. */
             hasSecret: boolean;
             /**
@@ -5100,7 +5108,7 @@ export interface components {
             conference?: boolean;
         };
         NewCertificateConnection: {
-            /** @enum {string} */
+            /** @constant */
             provider: "microsoft";
             /**
              * @description All mailboxes of an organisation.
@@ -5127,7 +5135,7 @@ export interface components {
              * @description Default: the provider of the connection.
              * @enum {string}
              */
-            provider?: "microsoft";
+            provider?: "gmail" | "microsoft";
             /** @description Identifies the user in your application. The same mailbox with another value is another account. */
             customUserId?: string | null;
         };
@@ -5213,7 +5221,7 @@ export interface components {
             email?: string | null;
         };
         NewSecretConnection: {
-            /** @enum {string} */
+            /** @constant */
             provider: "microsoft";
             /**
              * @description All mailboxes of an organisation.
@@ -5229,11 +5237,26 @@ export interface components {
             /** @description The value of a client secret, not its id. */
             clientSecret: string;
         };
+        NewServiceAccountConnection: {
+            /** @constant */
+            provider: "gmail";
+            /**
+             * @description All mailboxes of an organisation.
+             * @enum {string}
+             */
+            kind: "tenant";
+            /** @description Says whose mailboxes these are. */
+            name: string;
+            /** @description The JSON key file of a service account, as an object or as text. */
+            serviceAccountKey: string | Record<string, never>;
+            /** @description An administrator of the domain, on whose behalf its directory is read. */
+            adminEmail?: string | null;
+        };
         NewTestEvent: {
             type: string;
         };
         NewThumbprintConnection: {
-            /** @enum {string} */
+            /** @constant */
             provider: "microsoft";
             /**
              * @description All mailboxes of an organisation.
@@ -5870,6 +5893,10 @@ export interface components {
             certificate?: string;
             /** @description In place of `certificate`: its thumbprint in hexadecimal, SHA-1 or SHA-256. */
             thumbprint?: string;
+            /** @description The JSON key file of a service account, as an object or as text. */
+            serviceAccountKey?: string | Record<string, never>;
+            /** @description An administrator of the domain, on whose behalf its directory is read. */
+            adminEmail?: string | null;
         };
         VerificationRequest: {
             email: string;
@@ -6347,6 +6374,7 @@ export type NewHold = components['schemas']['NewHold'];
 export type NewImapAccount = components['schemas']['NewImapAccount'];
 export type NewOAuthAccount = components['schemas']['NewOAuthAccount'];
 export type NewSecretConnection = components['schemas']['NewSecretConnection'];
+export type NewServiceAccountConnection = components['schemas']['NewServiceAccountConnection'];
 export type NewTestEvent = components['schemas']['NewTestEvent'];
 export type NewThumbprintConnection = components['schemas']['NewThumbprintConnection'];
 export type OpenHours = components['schemas']['OpenHours'];
@@ -6978,7 +7006,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewSecretConnection"] | components["schemas"]["NewCertificateConnection"] | components["schemas"]["NewThumbprintConnection"];
+                "application/json": components["schemas"]["NewSecretConnection"] | components["schemas"]["NewCertificateConnection"] | components["schemas"]["NewThumbprintConnection"] | components["schemas"]["NewServiceAccountConnection"];
             };
         };
         responses: {

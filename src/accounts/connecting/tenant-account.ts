@@ -2,9 +2,15 @@ import type { Db } from '../../platform/db/index.ts'
 import { invalid } from '../../platform/errors/app-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { isEmailAddress } from '../../platform/formats/email-address.ts'
-import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import {
+  type DirectoryUser,
+  type MailProvider,
+  ProviderError,
+  type ProviderName,
+} from '../../providers/contract/index.ts'
 import { type DirectoryDeps, directoryAccess, toConnectionError } from '../connections/directory.ts'
 import { connectionStore } from '../connections/store.ts'
+import type { ConnectionRow } from '../connections/tables.ts'
 import type { LinkAccount } from '../identity/account.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
@@ -34,10 +40,14 @@ export async function verifiedTenantAccount(
   const address = email?.trim()
   if (!address) throw invalid('body.email', 'is required: the address of a mailbox of the tenant')
   if (!isEmailAddress(address)) throw invalid('body.email', 'is not an email address')
-  const user = await findUser(deps, connectionId, connection.provider, address)
-  const mailbox = { email: user?.email ?? address, settings: { graph: { user: user?.id ?? address } } }
-  const accessToken = (refused?: string) => deps.tokens.accessToken(connectionId, refused)
+  const tenant = deps.tenants[connection.provider]
+  const user = await findUser(deps, connection, address)
+  const mailbox = { email: user?.email ?? address, settings: tenant.mailboxSettings(user?.id ?? address) }
+  const request = { connectionId, provider: connection.provider, purpose: { mailbox: mailbox.email } }
+  const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
   try {
+    // Before the mailbox is opened: a refused token is no failure of the check.
+    await accessToken()
     const mail = deps.mail(connection.provider)
     if (mail !== undefined) await checkMailbox(mail, { ...mailbox, accessToken })
   } catch (error) {
@@ -55,9 +65,13 @@ export async function verifiedTenantAccount(
 }
 
 /** The id stays the same when the address changes, so it is used where the directory can be read. */
-async function findUser(deps: TenantAccountDeps, connectionId: string, provider: 'microsoft', email: string) {
-  const access = directoryAccess(deps.tokens, connectionId)
-  let user: Awaited<ReturnType<(typeof deps.tenants)[typeof provider]['findUser']>>
+async function findUser(
+  deps: TenantAccountDeps,
+  { id, provider }: ConnectionRow,
+  email: string,
+): Promise<DirectoryUser | undefined> {
+  const access = directoryAccess(deps.tokens, { connectionId: id, provider })
+  let user: DirectoryUser | undefined
   try {
     user = await deps.tenants[provider].findUser(access, email)
   } catch (error) {
@@ -73,7 +87,8 @@ async function findUser(deps: TenantAccountDeps, connectionId: string, provider:
 
 function mailboxFailure(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
-  if (error.kind === 'rejected' || error.kind === 'not_found') {
+  const isOfMailbox = error.kind === 'auth_expired' && error.credential === 'email'
+  if (error.kind === 'rejected' || error.kind === 'not_found' || isOfMailbox) {
     return invalid('body.email', `is not a mailbox that the connection can open (${error.message})`)
   }
   return toConnectionError(error)

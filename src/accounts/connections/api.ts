@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { documentedAs, nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { listSchema, pageQuery } from '../../platform/http/index.ts'
 
-const PROVIDERS = ['microsoft'] as const
+const PROVIDERS = ['gmail', 'microsoft'] as const
 
 const name = Type.String({
   minLength: 1,
@@ -32,11 +32,25 @@ const thumbprint = Type.String({
   description: 'In place of `certificate`: its thumbprint in hexadecimal, SHA-1 or SHA-256.',
 })
 
+const serviceAccountKey = Type.Union([Type.String({ minLength: 1, maxLength: 16_384 }), Type.Object({})], {
+  description: 'The JSON key file of a service account, as an object or as text.',
+})
+const adminEmail = Type.Optional(
+  nullable(
+    Type.String({
+      maxLength: 320,
+      description: 'An administrator of the domain, on whose behalf its directory is read.',
+    }),
+  ),
+)
+
 const secretFields = {
   clientSecret: Type.Optional(clientSecret),
   privateKey: Type.Optional(privateKey),
   certificate: Type.Optional(certificate),
   thumbprint: Type.Optional(thumbprint),
+  serviceAccountKey: Type.Optional(serviceAccountKey),
+  adminEmail,
 }
 
 export const connectionSchema = Type.Object(
@@ -45,9 +59,16 @@ export const connectionSchema = Type.Object(
     provider: Type.Enum([...PROVIDERS]),
     kind: Type.Enum(['tenant']),
     name: Type.String(),
-    tenantId: Type.String(),
-    clientId: Type.String(),
+    tenantId: nullable(Type.String({ description: 'For microsoft.' })),
+    clientId: nullable(
+      Type.String({
+        description: 'For microsoft the application id, for gmail the number to enter in the admin console of Google.',
+      }),
+    ),
     thumbprint: nullable(Type.String({ description: 'Of the certificate. Null with a client secret.' })),
+    serviceAccountEmail: nullable(Type.String({ description: 'For gmail.' })),
+    keyId: nullable(Type.String({ description: 'For gmail: the id of the key of the service account.' })),
+    adminEmail: nullable(Type.String({ description: 'For gmail: on whose behalf the directory is read.' })),
     hasSecret: Type.Boolean({ description: 'A client secret or a private key is stored. Secrets are never returned.' }),
     status: Type.Enum(['connected', 'auth_error'], {
       description: '`auth_error`: the provider refused the credentials when a token was last requested.',
@@ -63,10 +84,9 @@ export type Connection = Static<typeof connectionSchema>
 
 export const connectionList = listSchema('connections', connectionSchema)
 
+const kind = Type.Enum(['tenant'], { description: 'All mailboxes of an organisation.' })
+
 const tenantFields = {
-  provider: Type.Enum([...PROVIDERS]),
-  kind: Type.Enum(['tenant'], { description: 'All mailboxes of an organisation.' }),
-  name,
   tenantId: Type.String({
     minLength: 1,
     maxLength: 253,
@@ -82,15 +102,30 @@ const tenantFields = {
 }
 
 /** The kinds of body, by the secret that they have. */
+const microsoftFields = { provider: Type.Literal('microsoft'), kind, name, ...tenantFields }
 const documentedBody = {
   oneOf: [
-    Type.Object({ ...tenantFields, clientSecret }, { title: 'NewSecretConnection' }),
-    Type.Object({ ...tenantFields, privateKey, certificate }, { title: 'NewCertificateConnection' }),
-    Type.Object({ ...tenantFields, privateKey, thumbprint }, { title: 'NewThumbprintConnection' }),
+    Type.Object({ ...microsoftFields, clientSecret }, { title: 'NewSecretConnection' }),
+    Type.Object({ ...microsoftFields, privateKey, certificate }, { title: 'NewCertificateConnection' }),
+    Type.Object({ ...microsoftFields, privateKey, thumbprint }, { title: 'NewThumbprintConnection' }),
+    Type.Object(
+      { provider: Type.Literal('gmail'), kind, name, serviceAccountKey, adminEmail },
+      { title: 'NewServiceAccountConnection' },
+    ),
   ],
 }
 
-export const createConnectionBody = Type.Object({ ...tenantFields, ...secretFields }, documentedAs(documentedBody))
+export const createConnectionBody = Type.Object(
+  {
+    provider: Type.Enum([...PROVIDERS]),
+    kind,
+    name,
+    tenantId: Type.Optional(tenantFields.tenantId),
+    clientId: Type.Optional(tenantFields.clientId),
+    ...secretFields,
+  },
+  documentedAs(documentedBody),
+)
 export type CreateConnectionBody = Static<typeof createConnectionBody>
 
 export const updateConnectionBody = Type.Object(

@@ -5,7 +5,7 @@ import { type DirectoryAccess, ProviderError } from '../../providers/contract/in
 import { toAppError } from '../mailbox/live-mailbox.ts'
 import type { DirectoryListQuery, DirectoryUserView } from './api.ts'
 import { connectionStore } from './store.ts'
-import type { ConnectionTokens, Tenants } from './tokens.ts'
+import type { ConnectionTokens, Tenants, TokenRequest } from './tokens.ts'
 
 export interface DirectoryDeps {
   db: Db
@@ -28,7 +28,7 @@ export async function listDirectory(
   const filter = ['directory', connectionId, q]
   const request = pageRequest(query, filter, ['text', 'integer'])
   const [next, before = 0] = request.after ?? []
-  const access = directoryAccess(tokens, connectionId)
+  const access = directoryAccess(tokens, { connectionId, provider })
   const found = await readDirectory(() => tenants[provider].listUsers(access, { q, next, limit: request.limit }))
   const users = found.users.slice(0, request.limit)
   const accountIds = await store.accountsAt(
@@ -44,8 +44,15 @@ export async function listDirectory(
   }
 }
 
-export function directoryAccess(tokens: DirectoryDeps['tokens'], connectionId: string): DirectoryAccess {
-  return { connectionId, accessToken: (refused) => tokens.accessToken(connectionId, refused) }
+export function directoryAccess(
+  tokens: DirectoryDeps['tokens'],
+  connection: Pick<TokenRequest, 'connectionId' | 'provider'>,
+): DirectoryAccess {
+  const { connectionId } = connection
+  return {
+    connectionId,
+    accessToken: (refused) => tokens.accessToken({ ...connection, purpose: 'directory' }, refused),
+  }
 }
 
 async function readDirectory<T>(read: () => Promise<T>): Promise<T> {

@@ -140,7 +140,7 @@ export function connectionRoutes(app: App, deps: ConnectionRouteDeps): void {
         errors: [409, 502, 504],
         summary: 'List the users of the organisation',
         description:
-          'Read from its directory, which takes a permission of its own: for Microsoft, the application permission `User.Read.All`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.',
+          'Read from its directory, which takes a permission of its own: for microsoft the application permission `User.Read.All`, for gmail an `adminEmail` and the scope `admin.directory.user.readonly`. Without it the response is `409 consent_required`, and mailboxes are connected by their addresses. `total` counts the users up to the end of the page while there are more.',
         params: connectionParams,
         querystring: directoryQuery,
         response: { 200: directoryList },
@@ -153,11 +153,15 @@ export function connectionRoutes(app: App, deps: ConnectionRouteDeps): void {
   )
 }
 
-function createdFacts({ provider, kind, name, tenantId, clientId }: Partial<CreateConnectionBody>) {
-  return { provider, kind, name, tenantId, clientId }
+function createdFacts({ provider, kind, name, tenantId, clientId, adminEmail }: Partial<CreateConnectionBody>) {
+  return { provider, kind, name, tenantId, clientId, adminEmail }
 }
 
 /** Says that the secret was replaced, never by what. */
-function changedFacts({ name, clientSecret, privateKey }: UpdateConnectionBody) {
-  return { ...(name !== undefined && { name }), isSecretReplaced: (clientSecret ?? privateKey) !== undefined }
+function changedFacts({ name, adminEmail, clientSecret, privateKey, serviceAccountKey }: UpdateConnectionBody) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(adminEmail !== undefined && { adminEmail }),
+    isSecretReplaced: (clientSecret ?? privateKey ?? serviceAccountKey) !== undefined,
+  }
 }

@@ -17,6 +17,7 @@ const tokenContext = (id: string) => `connectionToken:${id}`
 
 export function openCredentials(sealer: Sealer, row: ConnectionRow): TenantCredentials {
   return {
+    provider: row.provider,
     settings: JSON.parse(row.settings),
     secrets: JSON.parse(sealer.open(row.secrets, secretsContext(row.id))),
   }

@@ -5,10 +5,15 @@ import { buildPage, type Page, type PageQuery, pageRequest } from '../../platfor
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
-import { ProviderError, type TenantCredentials } from '../../providers/contract/index.ts'
+import {
+  type GoogleTenantSettings,
+  type MicrosoftTenantSettings,
+  ProviderError,
+  type TenantCredentials,
+} from '../../providers/contract/index.ts'
 import type { Accounts } from '../identity/account.ts'
 import type { Connection, CreateConnectionBody, UpdateConnectionBody } from './api.ts'
-import { parseSecret, requireOwnTenant } from './credentials.ts'
+import { parseCredentials, renewCredentials } from './credentials.ts'
 import { openCredentials, sealSecrets } from './secrets.ts'
 import { connectionStore } from './store.ts'
 import type { ConnectionRow } from './tables.ts'
@@ -53,9 +58,10 @@ export function connections(deps: ConnectionsDeps): Connections {
     return rows.map((row) => toConnection(row, counts.get(row.id) ?? 0))
   }
 
-  async function verify(provider: ConnectionRow['provider'], credentials: TenantCredentials): Promise<void> {
+  async function verify(credentials: TenantCredentials): Promise<void> {
     try {
-      await tenants[provider].requestToken(credentials)
+      if (credentials.provider === 'gmail') await tenants.gmail.verify(credentials)
+      else await tenants.microsoft.verify(credentials)
     } catch (error) {
       throw toRequestError(error, credentials)
     }
@@ -85,12 +91,10 @@ export function connections(deps: ConnectionsDeps): Connections {
       return connection
     },
 
-    async create({ provider, kind, name, tenantId, clientId, ...fields }) {
-      const secret = parseSecret(fields)
-      if (secret === undefined) throw invalid('body.clientSecret', 'is required, or privateKey with certificate')
-      const { thumbprint, secrets } = secret
-      const settings = { tenantId: requireOwnTenant(tenantId), clientId, thumbprint }
-      await verify(provider, { settings, secrets })
+    async create(body) {
+      const { provider, kind, name } = body
+      const credentials = parseCredentials(body)
+      await verify(credentials)
       return async (tx) => {
         const id = ids('con')
         const now = clock.now()
@@ -99,8 +103,8 @@ export function connections(deps: ConnectionsDeps): Connections {
           provider,
           kind,
           name: name.trim(),
-          settings: JSON.stringify(settings),
-          secrets: sealSecrets(sealer, id, secrets),
+          settings: JSON.stringify(credentials.settings),
+          secrets: sealSecrets(sealer, id, credentials.secrets),
           status: 'connected',
           statusReason: null,
           createdAt: now,
@@ -110,12 +114,10 @@ export function connections(deps: ConnectionsDeps): Connections {
       }
     },
 
-    async update(id, { name, ...fields }, record) {
-      const before = await reader.get(id)
-      const secret = parseSecret(fields)
-      const { settings } = openCredentials(sealer, before)
-      const renewed = secret && { settings: { ...settings, thumbprint: secret.thumbprint }, secrets: secret.secrets }
-      if (renewed !== undefined) await verify(before.provider, renewed)
+    async update(id, body, record) {
+      const { name } = body
+      const renewed = renewCredentials(openCredentials(sealer, await reader.get(id)), body)
+      if (renewed !== undefined) await verify(renewed)
       const changed = await db.transaction(async (tx) => {
         await writer(tx).lock(id)
         await record(tx)
@@ -154,15 +156,18 @@ export function connections(deps: ConnectionsDeps): Connections {
 
 function toConnection(row: ConnectionRow, accountCount: number): Connection {
   const { id, provider, kind, name, status, statusReason } = row
-  const { tenantId, clientId, thumbprint }: TenantCredentials['settings'] = JSON.parse(row.settings)
+  const settings: Partial<MicrosoftTenantSettings & GoogleTenantSettings> = JSON.parse(row.settings)
   return {
     id,
     provider,
     kind,
     name,
-    tenantId,
-    clientId,
-    thumbprint,
+    tenantId: settings.tenantId ?? null,
+    clientId: settings.clientId ?? null,
+    thumbprint: settings.thumbprint ?? null,
+    serviceAccountEmail: settings.serviceAccountEmail ?? null,
+    keyId: settings.keyId ?? null,
+    adminEmail: settings.adminEmail ?? null,
     hasSecret: true,
     status,
     statusReason,
@@ -173,14 +178,18 @@ function toConnection(row: ConnectionRow, accountCount: number): Connection {
 }
 
 /** Names the field of the request that the provider refused. */
-function toRequestError(error: unknown, { secrets }: TenantCredentials): unknown {
+function toRequestError(error: unknown, credentials: TenantCredentials): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.kind === 'auth_expired') {
-    const secretField = secrets.clientSecret === undefined ? 'certificate' : 'clientSecret'
-    return invalid(`body.${error.credential ?? secretField}`, `is refused. ${error.message}`)
+    return invalid(`body.${refusedField(error, credentials)}`, `is refused. ${error.message}`)
   }
   const options = { cause: error, message: `${error.message}.` }
   return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', options)
+}
+
+function refusedField({ credential }: ProviderError, { provider, secrets }: TenantCredentials): string {
+  if (provider === 'gmail') return credential === 'email' ? 'adminEmail' : 'serviceAccountKey'
+  return credential ?? (secrets.clientSecret === undefined ? 'certificate' : 'clientSecret')
 }
 
 function stillUsed(count: number): AppError {

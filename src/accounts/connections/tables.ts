@@ -4,7 +4,7 @@ import type { Tables } from '../../platform/db/index.ts'
 /** Credentials with which an application opens the mailboxes of an organisation. */
 interface ConnectionTable {
   id: string
-  provider: 'microsoft'
+  provider: 'gmail' | 'microsoft'
   kind: 'tenant'
   name: string
   /** JSON of `TenantSettings`, without secrets. */
@@ -22,7 +22,7 @@ interface ConnectionTable {
 
 /** Access tokens of connections. */
 interface ConnectionTokenTable {
-  /** The id of the connection. */
+  /** The id of the connection, and of the mailbox or the directory that the token opens where each has its own. */
   id: string
   connectionId: string
   /** JSON of `StoredToken`, sealed with context `connectionToken:<id>`. Null until the first token was stored. */

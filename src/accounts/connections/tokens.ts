@@ -4,7 +4,15 @@ import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { ProviderError, type ProviderName, type TenantProvider } from '../../providers/contract/index.ts'
+import {
+  type AppToken,
+  ProviderError,
+  type ProviderName,
+  type TenantCredentials,
+  type TenantProvider,
+  type TenantProviderName,
+  type TokenPurpose,
+} from '../../providers/contract/index.ts'
 import { isFresh, refreshTime } from '../tokens/account-secrets.ts'
 import { fallBack, type RefreshDeps, RefreshPauses } from '../tokens/refresh.ts'
 import type { TokenTiming } from '../tokens/tokens.ts'
@@ -25,7 +33,14 @@ export interface ConnectionTokensDeps {
   timing?: Partial<TokenTiming> | undefined
 }
 
-export type Tenants = Readonly<Record<Extract<ProviderName, 'microsoft'>, TenantProvider>>
+export type Tenants = { readonly [Name in TenantProviderName]: TenantProvider<Name> }
+
+/** A connection, and what its token shall open. */
+export interface TokenRequest {
+  connectionId: string
+  provider: ProviderName
+  purpose: TokenPurpose
+}
 
 const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 15_000, pollMs: 100 }
 /** After a failure the provider is asked again at the earliest after these pauses, by each process. */
@@ -36,7 +51,7 @@ const MAX_PAUSE_MS = 60_000
 export type ConnectionTokens = ReturnType<typeof connectionTokens>
 
 /**
- * Access tokens of connections, requested once for all accounts and replicas:
+ * Access tokens of connections, each requested once for all replicas, and at Microsoft for all accounts:
  *
  *   stored token valid ──────────────────────────────► return it
  *   else: take the lease ──► request ──► store ──────► return it
@@ -56,29 +71,41 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
     return row && openToken(sealer, row)
   }
 
-  function shared(connectionId: string, refused: string | undefined): Promise<string> {
-    const running = flights.get(connectionId)
+  /** The key of its row, its flight and its pause. */
+  function tokenId({ connectionId, provider, purpose }: TokenRequest): string {
+    if (provider === 'imap' || !deps.tenants[provider].hasTokenPerMailbox) return connectionId
+    return `${connectionId}:${purpose === 'directory' ? purpose : purpose.mailbox.toLowerCase()}`
+  }
+
+  function shared(request: TokenRequest, refused: string | undefined): Promise<string> {
+    const id = tokenId(request)
+    const running = flights.get(id)
     if (running !== undefined) return running
-    const flight = requestOrWait(connectionId, refused).finally(() => flights.delete(connectionId))
-    flights.set(connectionId, flight)
+    const flight = requestOrWait(id, request, refused).finally(() => flights.delete(id))
+    flights.set(id, flight)
     return flight
   }
 
-  async function requestOrWait(connectionId: string, refused: string | undefined): Promise<string> {
+  async function requestOrWait(
+    id: string,
+    { connectionId, purpose }: TokenRequest,
+    refused: string | undefined,
+  ): Promise<string> {
     const giveUpAt = clock.monotonic() + timing.waitMs
     for (;;) {
       const connection = await findConnection(deps, connectionId)
-      const stored = await readToken(connectionId)
+      const stored = await readToken(id)
       if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
-      const failure = pauses.findFailure(pausedAs(connection))
+      const failure = findFailure(id, connection)
       if (failure !== undefined) return fallBackTo(stored, refused, failure)
       const holder = randomUUID()
-      const row = { id: connectionId, connectionId }
+      const row = { id, connectionId }
       const leased = await db.transaction((tx) =>
         connectionTokenStore(tx, db.dialect).takeLease(row, holder, timing.leaseMs),
       )
       if (leased !== undefined) {
-        const token = await requestUnderLease({ connection, holder, refused, current: openToken(sealer, leased) })
+        const current = openToken(sealer, leased)
+        const token = await requestUnderLease({ id, connection, purpose, holder, refused, current })
         if (token !== undefined) return token
       } else {
         if (clock.monotonic() >= giveUpAt) {
@@ -91,13 +118,9 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
   }
 
   /** Undefined when the token or the credentials were replaced meanwhile; then read the row again. */
-  async function requestUnderLease({
-    connection,
-    holder,
-    refused,
-    current,
-  }: LeasedRequest): Promise<string | undefined> {
-    const { id, provider } = connection
+  async function requestUnderLease(leased: LeasedRequest): Promise<string | undefined> {
+    const { id, connection, purpose, holder, refused, current } = leased
+    const { provider } = connection
     const endLease = () => db.transaction((tx) => connectionTokenStore(tx, db.dialect).endLease(id, holder))
     // The former holder stored a token after this process read the row.
     if (current !== undefined && isFresh(current, refused, clock.now())) {
@@ -109,13 +132,14 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
       provider,
       operation: 'connections.tokens',
       durationMs: clock.monotonic() - startedMs,
-      metadata: { connectionId: id },
+      metadata: { connectionId: connection.id },
     })
     try {
-      const { accessToken, expiresAt } = await deps.tenants[provider].requestToken(openCredentials(sealer, connection))
+      const { accessToken, expiresAt } = await requestFrom(deps.tenants, openCredentials(sealer, connection), purpose)
       const token = { accessToken, expiresAt, refreshAt: refreshTime(expiresAt, clock.now()) }
       pauses.end(id)
-      if (!(await storeToken(connection, holder, token))) return undefined
+      pauses.end(connection.id)
+      if (!(await storeToken(leased, token))) return undefined
       deps.log.info('Requested an access token of a connection.', about())
       deps.onRefresh?.(provider, 'succeeded')
       return accessToken
@@ -125,25 +149,27 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
       const isRefused = error.kind === 'auth_expired'
       deps.onRefresh?.(provider, isRefused ? 'refused' : 'failed')
       const pauseMs = isRefused ? REFUSED_PAUSE_MS : Math.min(error.retryAfterMs ?? FAILED_PAUSE_MS, MAX_PAUSE_MS)
-      pauses.begin(pausedAs(connection), error, pauseMs)
+      // Refused credentials concern every mailbox, unless the mailbox itself is at fault.
+      const isOfConnection = isRefused && error.credential !== 'email'
+      pauses.begin(pausedAs(isOfConnection ? connection.id : id, connection), error, pauseMs)
       const paused = `trying again in ${Math.ceil(pauseMs / 1000)} s at the earliest`
       deps.log.warn(`Cannot request an access token of a connection (${error.message}); ${paused}.`, {
         ...about(),
         error,
       })
       if (isRefused) {
-        const { version } = await findConnection(deps, id)
+        const { version } = await findConnection(deps, connection.id)
         if (version !== connection.version) return undefined
-        await markRefused(connection, error)
+        if (isOfConnection) await markRefused(connection, error)
       }
       return fallBackTo(current, refused, error)
     }
   }
 
   /** Before the token is stored, because the next request may be an hour away: a crash in between repeats this. */
-  async function storeToken(connection: ConnectionRow, holder: string, token: StoredToken): Promise<boolean> {
-    const { id, status } = connection
-    if (status === 'auth_error') await deps.retryAccounts(id)
+  async function storeToken({ id, connection, holder }: LeasedRequest, token: StoredToken): Promise<boolean> {
+    const { status } = connection
+    if (status === 'auth_error') await deps.retryAccounts(connection.id)
     const kept = { token: sealToken(sealer, id, token), expiresAt: token.expiresAt }
     return db.transaction(async (tx) => {
       const isKept = await connectionTokenStore(tx, db.dialect).keep(id, holder, kept)
@@ -161,22 +187,29 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
     )
   }
 
+  function findFailure(id: string, connection: ConnectionRow): ProviderError | undefined {
+    return pauses.findFailure(pausedAs(connection.id, connection)) ?? pauses.findFailure(pausedAs(id, connection))
+  }
+
   function fallBackTo(stored: StoredToken | undefined, refused: string | undefined, error: ProviderError): string {
     if (stored === undefined) throw error
     return fallBack(stored, refused, error, clock.now())
   }
 
   return {
-    endPause: (connectionId: string): void => pauses.end(connectionId),
+    endPause(request: TokenRequest): void {
+      pauses.end(request.connectionId)
+      pauses.end(tokenId(request))
+    },
 
     /** See `MailAccess.accessToken`. Throws `ProviderError`: `auth_expired` when the provider refuses the credentials. */
-    async accessToken(connectionId: string, refused?: string): Promise<string> {
-      const stored = await readToken(connectionId)
+    async accessToken(request: TokenRequest, refused?: string): Promise<string> {
+      const stored = await readToken(tokenId(request))
       if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
-      const token = await shared(connectionId, refused)
+      const token = await shared(request, refused)
       if (token !== refused) return token
       // The joined request began before this token was rejected.
-      const next = await shared(connectionId, refused)
+      const next = await shared(request, refused)
       if (next !== refused) return next
       throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
     },
@@ -184,6 +217,9 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
 }
 
 interface LeasedRequest {
+  /** Of the token. */
+  id: string
+  purpose: TokenPurpose
   connection: ConnectionRow
   holder: string
   refused: string | undefined
@@ -191,8 +227,14 @@ interface LeasedRequest {
 }
 
 /** New credentials are used at once, whatever the old ones led to. */
-function pausedAs({ id, version }: ConnectionRow) {
+function pausedAs(id: string, { version }: ConnectionRow) {
   return { id, accessVersion: version }
+}
+
+function requestFrom(tenants: Tenants, credentials: TenantCredentials, purpose: TokenPurpose): Promise<AppToken> {
+  return credentials.provider === 'gmail'
+    ? tenants.gmail.requestToken(credentials, purpose)
+    : tenants.microsoft.requestToken(credentials, purpose)
 }
 
 async function findConnection({ db }: ConnectionTokensDeps, id: string): Promise<ConnectionRow> {

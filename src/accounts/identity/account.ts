@@ -127,7 +127,7 @@ export interface Accounts {
   /** Settings, decrypted passwords and access tokens for the providers, with their `accessVersion`. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   /** Lets this process request tokens again at once, although the token endpoint asked for a pause. */
-  endTokenPause(account: Pick<Account, 'id' | 'connectionId'>): void
+  endTokenPause(account: Pick<Account, 'id' | 'connectionId' | 'provider' | 'email'>): void
   get(accountId: string): Promise<Account>
   /** The account at the start of a sync run. `syncRequestedAt` is null when no sync was requested. Throws not_found. */
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>

@@ -2,6 +2,7 @@ import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'
 import type { LoginProvider, MailAccess } from '../../providers/contract/index.ts'
+import { connectionTokenRequest } from '../connections/token-request.ts'
 import type { ConnectionTokens } from '../connections/tokens.ts'
 import { syncRequests } from '../mailbox/sync-requests.ts'
 import { openSecrets } from '../tokens/account-secrets.ts'
@@ -38,9 +39,11 @@ export function accounts(deps: AccountsDeps): Accounts {
   })
 
   /** Where the token of a mailbox comes from: its connection, or its own grant. */
-  function accessTokenOf({ id, connectionId }: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken'> {
-    if (connectionId !== null) {
-      return { accessToken: (refused) => deps.connectionTokens.accessToken(connectionId, refused) }
+  function accessTokenOf(row: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken'> {
+    const { id } = row
+    const request = connectionTokenRequest(row)
+    if (request !== undefined) {
+      return { accessToken: (refused) => deps.connectionTokens.accessToken(request, refused) }
     }
     return hasOwn ? { accessToken: (refused) => tokens.accessToken(id, refused) } : {}
   }
@@ -71,9 +74,10 @@ export function accounts(deps: AccountsDeps): Accounts {
       }
     },
 
-    endTokenPause({ id, connectionId }) {
-      if (connectionId === null) tokens.endPause(id)
-      else deps.connectionTokens.endPause(connectionId)
+    endTokenPause(account) {
+      const request = connectionTokenRequest(account)
+      if (request === undefined) tokens.endPause(account.id)
+      else deps.connectionTokens.endPause(request)
     },
 
     get: async (accountId) => toAccount(await reader.shown(accountId)),

@@ -3,7 +3,8 @@ import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
-import type { ConnectionTokens } from '../connections/tokens.ts'
+import { connectionTokenRequest } from '../connections/token-request.ts'
+import type { ConnectionTokens, TokenRequest } from '../connections/tokens.ts'
 import { type AccountRow, accountStore } from '../identity/store.ts'
 import { openSecrets } from './account-secrets.ts'
 import { loginName } from './login-name.ts'
@@ -18,7 +19,7 @@ export interface RevocationDeps {
 }
 
 /** The data of a deleted account that stays stored until its tokens are revoked and its push subscriptions ended. */
-type Revocation = OwnTokens | { connectionId: string }
+type Revocation = OwnTokens | { connectionToken: TokenRequest }
 
 interface OwnTokens {
   provider: ProviderName
@@ -36,8 +37,9 @@ export function sealRevocation(sealer: Sealer, row: AccountRow): string | null {
 }
 
 function toRevocation(sealer: Sealer, row: AccountRow): Revocation | undefined {
-  const { provider, providerUser, connectionId } = row
-  if (connectionId !== null) return { connectionId }
+  const { provider, providerUser } = row
+  const connectionToken = connectionTokenRequest(row)
+  if (connectionToken !== undefined) return { connectionToken }
   const { oauth } = openSecrets(sealer, row)
   return oauth && { provider, providerUser, login: loginName(row), refreshToken: oauth.refreshToken }
 }
@@ -58,7 +60,7 @@ function revoker({ db, sealer, log, login }: RevocationDeps): (accountId: string
       if (sealed === null) return
       const revocation: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
       // The tokens of a connection serve its other accounts.
-      if (!('connectionId' in revocation)) await revokeOwn(revocation)
+      if (!('connectionToken' in revocation)) await revokeOwn(revocation)
     } catch (error) {
       log.warn('Cannot revoke the tokens of a deleted account. The user can revoke access at the provider.', {
         ...about,
@@ -94,7 +96,7 @@ function deletedAccountTokens({
     const sealed = await accountStore(db.read, db.dialect).revocation(accountId)
     if (sealed === null) return undefined
     const revocation: Revocation = JSON.parse(sealer.open(sealed, sealContext(accountId)))
-    if ('connectionId' in revocation) return connectionTokens.accessToken(revocation.connectionId)
+    if ('connectionToken' in revocation) return connectionTokens.accessToken(revocation.connectionToken)
     const { provider, providerUser, refreshToken } = revocation
     const login = findLogin(provider)
     const tokens = await login?.refresh(refreshToken)

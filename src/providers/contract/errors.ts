@@ -19,7 +19,14 @@ export type ProviderErrorKind =
 export type Refusal = 'quota_exceeded' | 'folder_read_only' | 'not_permitted' | 'invalid_name'
 
 /** A credential of a tenant, by its name in the API. */
-export type TenantCredential = 'tenantId' | 'clientId' | 'clientSecret' | 'certificate'
+export type TenantCredential =
+  | 'tenantId'
+  | 'clientId'
+  | 'clientSecret'
+  | 'certificate'
+  | 'serviceAccountKey'
+  /** The address of the mailbox, so that other mailboxes are not concerned. */
+  | 'email'
 
 interface ProviderErrorOptions {
   /** How long the provider asked us to wait. */

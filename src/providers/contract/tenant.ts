@@ -1,3 +1,5 @@
+import type { MailSettings } from './provider.ts'
+
 /** How an organisation's application is known at Microsoft. `thumbprint` belongs to a certificate. No secrets. */
 export interface MicrosoftTenantSettings {
   tenantId: string
@@ -13,11 +15,36 @@ export interface MicrosoftTenantSecrets {
   privateKey?: string
 }
 
-/** What an organisation gave its application for all of its mailboxes. Holds secrets: never log it, never keep it longer than the call. */
-export interface TenantCredentials {
-  settings: MicrosoftTenantSettings
-  secrets: MicrosoftTenantSecrets
+/** How a service account is known at Google. No secrets. */
+export interface GoogleTenantSettings {
+  serviceAccountEmail: string
+  /** The number that an administrator enters in the admin console. Null when the key file has none. */
+  clientId: string | null
+  keyId: string
+  /** An administrator of the domain, for its directory. */
+  adminEmail: string | null
 }
+
+/** Never log them. */
+export interface GoogleTenantSecrets {
+  /** PEM. */
+  privateKey: string
+}
+
+export type TenantCredentialsOf<Provider extends TenantProviderName> = Extract<
+  TenantCredentials,
+  { provider: Provider }
+>
+
+/** What an organisation gave its application for all of its mailboxes. Holds secrets: never log it, never keep it longer than the call. */
+export type TenantCredentials =
+  | { provider: 'microsoft'; settings: MicrosoftTenantSettings; secrets: MicrosoftTenantSecrets }
+  | { provider: 'gmail'; settings: GoogleTenantSettings; secrets: GoogleTenantSecrets }
+
+export type TenantProviderName = 'microsoft' | 'gmail'
+
+/** What a token of a tenant opens. */
+export type TokenPurpose = { mailbox: string } | 'directory'
 
 /** An access token of an application. */
 export interface AppToken {
@@ -60,8 +87,14 @@ export interface DirectoryQuery {
  * most 20 s and throw `ProviderError`: `auth_expired` when the provider refuses the credentials, with a message that says why and what
  * to do; `rejected` with `missingScope` when the application has no permission for the directory.
  */
-export interface TenantProvider {
-  requestToken(credentials: TenantCredentials): Promise<AppToken>
+export interface TenantProvider<Provider extends TenantProviderName = TenantProviderName> {
+  /** False: one token opens every mailbox, and the directory. */
+  readonly hasTokenPerMailbox: boolean
+  /** How a mailbox is reached with a token. `user` is the id or the address of its user. */
+  mailboxSettings(user: string): MailSettings
+  /** Requests a token for nobody in particular. Throws `auth_expired` when the provider refuses the credentials. */
+  verify(credentials: TenantCredentialsOf<Provider>): Promise<void>
+  requestToken(credentials: TenantCredentialsOf<Provider>, purpose: TokenPurpose): Promise<AppToken>
   listUsers(access: DirectoryAccess, query: DirectoryQuery): Promise<DirectoryPage>
   /** The user with this address. Undefined when the directory has none. */
   findUser(access: DirectoryAccess, email: string): Promise<DirectoryUser | undefined>

@@ -13,6 +13,7 @@ import {
   ProviderError,
   type PushProvider,
   type SendProvider,
+  type TenantProvider,
 } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../shared/rest/index.ts'
 import { gmailBackfill } from './backfill.ts'
@@ -23,10 +24,12 @@ import { gmailEdits } from './edits.ts'
 import { gmailError, quotaRefusal } from './errors.ts'
 import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
+import { type GmailLoginOptions, namedScopes } from './login.ts'
 import { gmailPush } from './push.ts'
 import { type GmailQuota, gmailClient, gmailRateLimit } from './quota.ts'
 import { gmailSending } from './sending.ts'
 import { GmailSession } from './sync/session.ts'
+import { DIRECTORY_RATE_LIMIT, directoryError, directoryRoot, googleTenant } from './tenant.ts'
 
 export { type GmailLoginOptions, gmailLogin } from './login.ts'
 
@@ -34,6 +37,8 @@ export interface GmailDeps {
   /** `GOOGLE_API_URL`: root of gmail/v1, calendar/v3 and batch. */
   apiUrl: string
   login?: LoginProvider
+  /** For service accounts. Default: the token endpoint of Google, and all scopes. */
+  tenant?: Pick<GmailLoginOptions, 'scopes' | 'withContacts'> & { tokenUrl: string }
   clock: Clock
   /** The quota of the Google project; by default that of a new one. */
   quota?: GmailQuota
@@ -50,6 +55,7 @@ export interface GmailDeps {
   }
 }
 
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 const STEP_MESSAGES = 500
 const VERIFY_MS = 10_000
 
@@ -59,8 +65,17 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   push: PushProvider
   sending: SendProvider
   calendar: Required<CalendarProvider>
+  tenant: TenantProvider<'gmail'>
 } {
-  const { apiUrl, login, clock, quota = { set: 'since-2026-05' }, onUnits, limits = {} } = deps
+  const {
+    apiUrl,
+    login,
+    tenant = { tokenUrl: TOKEN_URL },
+    clock,
+    quota = { set: 'since-2026-05' },
+    onUnits,
+    limits = {},
+  } = deps
   const { unitsPerMinute = quota.unitsPerMinute, burst } = limits
   const rest = restClient({
     root: apiUrl,
@@ -81,9 +96,26 @@ export function gmailProvider(deps: GmailDeps): Provider & {
     limits: limits.rest ?? {},
     rateLimit: CALENDAR_RATE_LIMIT,
   })
+  const directory = restClient({
+    root: directoryRoot(apiUrl),
+    clock,
+    toError: directoryError,
+    toRefusal: quotaRefusal,
+    limits: limits.rest ?? {},
+    rateLimit: DIRECTORY_RATE_LIMIT,
+  })
   return {
     name: 'gmail',
     ...(login && { login }),
+    tenant: googleTenant({
+      tokenUrl: tenant.tokenUrl,
+      scopes: namedScopes(tenant),
+      clock,
+      openDirectory({ connectionId, accessToken }) {
+        const access = { accountId: connectionId, email: '', settings: {}, secrets: {}, accessToken }
+        return directory.mailbox(access, { urgent: true })
+      },
+    }),
     push: gmailPush(client),
     sending: gmailSending(client),
     calendar: googleCalendars(calendars, clock, limits.rangeEvents),
@@ -108,7 +140,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
         calendars.endPause(accountId)
       },
       async closeConnections(accountId) {
-        await Promise.all([rest.close(accountId), calendars.close(accountId)])
+        await Promise.all([rest.close(accountId), calendars.close(accountId), directory.close(accountId)])
       },
     },
   }

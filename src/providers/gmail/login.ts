@@ -24,11 +24,18 @@ const SIGN_IN = ['openid', 'email']
 const FEATURES = ['gmail.modify', 'calendar.events', 'calendar.readonly']
 const CONTACTS = 'contacts'
 
+/** The scopes of the features, by their full names. */
+export function namedScopes({
+  scopes,
+  withContacts = false,
+}: Pick<GmailLoginOptions, 'scopes' | 'withContacts'>): string[] {
+  const features = scopes ?? [...FEATURES, ...(withContacts ? [CONTACTS] : [])]
+  return features.map((scope) => (scope.includes('/') || SIGN_IN.includes(scope) ? scope : ROOT + scope))
+}
+
 /** Sign-in with Google, which issues a refresh token only with the first consent or after `prompt=consent`. */
 export function gmailLogin(options: GmailLoginOptions): LoginProvider {
-  const features = options.scopes ?? [...FEATURES, ...(options.withContacts ? [CONTACTS] : [])]
-  const named = (scope: string) => (scope.includes('/') || SIGN_IN.includes(scope) ? scope : ROOT + scope)
-  const scopes = [...new Set([...SIGN_IN, ...features.map(named)])]
+  const scopes = [...new Set([...SIGN_IN, ...namedScopes(options)])]
   const client = oauthClient({
     ...options,
     service: SERVICE,

@@ -67,7 +67,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   push: PushProvider
   sending: SendProvider
   calendar: Required<CalendarProvider>
-  tenant: TenantProvider
+  tenant: TenantProvider<'microsoft'>
 } {
   const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`

@@ -6,7 +6,7 @@ import {
   type DirectoryQuery,
   type DirectoryUser,
   ProviderError,
-  type TenantCredentials,
+  type TenantCredentialsOf,
   type TenantProvider,
 } from '../contract/index.ts'
 import { parseRsaKey, requestAppToken, signedJwt } from '../shared/oauth/index.ts'
@@ -22,6 +22,8 @@ export interface MicrosoftTenantDeps {
   openGraph(access: DirectoryAccess): Graph
 }
 
+type Credentials = Pick<TenantCredentialsOf<'microsoft'>, 'settings' | 'secrets'>
+
 const SERVICE = 'Microsoft'
 const WORLDWIDE = 'https://graph.microsoft.com'
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -34,23 +36,35 @@ const LISTING = 'listing the users of the tenant'
 const FINDING = 'looking up the user'
 
 /** Application permissions: client credentials with a secret or a certificate. One token opens every mailbox of the tenant. */
-export function microsoftTenant({ loginUrl, graphUrl, clock, openGraph }: MicrosoftTenantDeps): TenantProvider {
+export function microsoftTenant({
+  loginUrl,
+  graphUrl,
+  clock,
+  openGraph,
+}: MicrosoftTenantDeps): TenantProvider<'microsoft'> {
   const { origin, hostname } = new URL(graphUrl)
   const scope = `${isNationalCloud(hostname) ? origin : WORLDWIDE}/.default`
 
+  function requestToken({ settings, secrets }: Credentials) {
+    const { tenantId, clientId } = settings
+    const tokenUrl = `${loginUrl.replace(/\/$/, '')}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`
+    const credential =
+      secrets.clientSecret === undefined
+        ? {
+            client_assertion_type: ASSERTION_TYPE,
+            client_assertion: clientAssertion({ settings, secrets }, tokenUrl, clock.now()),
+          }
+        : { client_secret: secrets.clientSecret }
+    const fields = { grant_type: 'client_credentials', client_id: clientId, scope, ...credential }
+    return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain: tenantRefusal })
+  }
+
   return {
-    requestToken({ settings, secrets }) {
-      const { tenantId, clientId } = settings
-      const tokenUrl = `${loginUrl.replace(/\/$/, '')}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`
-      const credential =
-        secrets.clientSecret === undefined
-          ? {
-              client_assertion_type: ASSERTION_TYPE,
-              client_assertion: clientAssertion({ settings, secrets }, tokenUrl, clock.now()),
-            }
-          : { client_secret: secrets.clientSecret }
-      const fields = { grant_type: 'client_credentials', client_id: clientId, scope, ...credential }
-      return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain: tenantRefusal })
+    hasTokenPerMailbox: false,
+    mailboxSettings: (user) => ({ graph: { user } }),
+    requestToken: (credentials) => requestToken(credentials),
+    async verify(credentials) {
+      await requestToken(credentials)
     },
 
     async listUsers(access, query) {
@@ -108,11 +122,7 @@ function toUser({ id, mail, userPrincipalName, displayName }: Json): DirectoryUs
 }
 
 /** A JWT that the application signs with its certificate's key (RFC 7523). */
-function clientAssertion(
-  { settings, secrets }: Pick<TenantCredentials, 'settings' | 'secrets'>,
-  audience: string,
-  nowMs: number,
-): string {
+function clientAssertion({ settings, secrets }: Credentials, audience: string, nowMs: number): string {
   const key = parseRsaKey(secrets.privateKey ?? '')
   if (key === undefined) throw new ProviderError('auth_expired', 'the private key of the connection cannot be read')
   const thumbprint = Buffer.from(settings.thumbprint ?? '', 'hex')

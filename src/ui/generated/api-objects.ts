@@ -763,12 +763,15 @@ export type Check = {
 
 export type Connection = {
   id: string
-  provider: "microsoft"
+  provider: "gmail" | "microsoft"
   kind: "tenant"
   name: string
-  tenantId: string
-  clientId: string
+  tenantId: string | null
+  clientId: string | null
   thumbprint: string | null
+  serviceAccountEmail: string | null
+  keyId: string | null
+  adminEmail: string | null
   hasSecret: boolean
   status: "connected" | "auth_error"
   statusReason: string | null
@@ -1738,7 +1741,7 @@ export type NewCertificateConnection = {
 export type NewConnectionAccount = {
   connectionId: string
   email: string
-  provider?: "microsoft"
+  provider?: "gmail" | "microsoft"
   customUserId?: string | null
 }
 
@@ -1791,6 +1794,14 @@ export type NewSecretConnection = {
   tenantId: string
   clientId: string
   clientSecret: string
+}
+
+export type NewServiceAccountConnection = {
+  provider: "gmail"
+  kind: "tenant"
+  name: string
+  serviceAccountKey: (string | Record<string, unknown>)
+  adminEmail?: string | null
 }
 
 export type NewTestEvent = {
@@ -2164,6 +2175,8 @@ export type UpdateConnection = {
   privateKey?: string
   certificate?: string
   thumbprint?: string
+  serviceAccountKey?: (string | Record<string, unknown>)
+  adminEmail?: string | null
 }
 
 export type VerificationRequest = {

@@ -31,6 +31,7 @@ export function openEmulator(baseUrl: string) {
       else headers.set('authorization', `Bearer ${nextBearer(init.user)}`)
       return app.fetch(new Request(`${baseUrl}${path}`, { ...init, headers }))
     },
+    users: () => google.users.all().map(({ uid, email, name }) => ({ id: uid, email, name })),
     message: (user: string, id: string): GoogleMessage | undefined =>
       google.messages.findBy('gmail_id', id).find((message) => message.user_email === user),
     messages: (user: string): GoogleMessage[] => google.messages.findBy('user_email', user),

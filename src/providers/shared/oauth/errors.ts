@@ -73,6 +73,8 @@ export interface TokenError {
   error: string
   /** The numbers that Microsoft adds. */
   aadsts: readonly number[]
+  /** The sentence beside it. It may quote anything, so it is never shown or logged. */
+  description: string
   /** The error code with the first of them, safe to show. */
   detail: string
   /** Set when the same request may succeed later. */
@@ -85,7 +87,8 @@ export function parseTokenError(service: string, responseText: string): TokenErr
   const aadsts = readAadsts(body)
   const detail = error === '' ? 'unreadable response' : formatDetail(error, aadsts)
   const known = toError(service, error, body)
-  return { error, aadsts, detail, temporary: TEMPORARY_KINDS.has(known.kind) ? known : undefined }
+  const description = typeof body.error_description === 'string' ? body.error_description : ''
+  return { error, aadsts, description, detail, temporary: TEMPORARY_KINDS.has(known.kind) ? known : undefined }
 }
 
 const TEMPORARY_KINDS: ReadonlySet<ProviderErrorKind> = new Set(['unavailable', 'rate_limited'])

@@ -1,0 +1,63 @@
+import { ProviderError, type TenantCredential } from '../contract/index.ts'
+import type { TokenError } from '../shared/oauth/index.ts'
+
+interface Refusal {
+  /** Matches Google's sentence, where one code has several meanings. The sentence is never shown. */
+  sentence?: RegExp
+  error: string
+  why: string
+  credential?: TenantCredential
+}
+
+/** What Google's token endpoint says to assertions of a service account. The first that matches. */
+const REFUSALS: readonly Refusal[] = [
+  {
+    error: 'unauthorized_client',
+    why: 'the administrator has not delegated the scopes to the service account, or did so less than a day ago. In the admin console, under API controls → Domain-wide delegation, enter the client id and every scope',
+  },
+  {
+    error: 'invalid_grant',
+    sentence: /invalid jwt signature|no matching key|key.*(disabled|deleted)/i,
+    why: 'the key of the service account was deleted or is disabled. Create a new one',
+    credential: 'serviceAccountKey',
+  },
+  {
+    error: 'invalid_grant',
+    sentence: /account not found|invalid issuer/i,
+    why: 'the service account does not exist any more',
+    credential: 'serviceAccountKey',
+  },
+  {
+    error: 'invalid_grant',
+    sentence: /invalid email or user id/i,
+    why: 'the domain has no user with this address. Aliases and groups cannot be opened',
+    credential: 'email',
+  },
+  {
+    error: 'invalid_grant',
+    sentence: /deleted|suspended|disabled/i,
+    why: 'the user was suspended or deleted',
+    credential: 'email',
+  },
+  {
+    error: 'invalid_grant',
+    sentence: /short-lived|timeframe/i,
+    why: 'the signed request is outside its time. Check the clock of this server',
+  },
+  { error: 'access_denied', why: 'a policy of the domain denies the service account access' },
+  { error: 'invalid_scope', why: 'it does not know a scope. Check GOOGLE_SCOPES' },
+  { error: 'invalid_client', why: 'it does not know the service account', credential: 'serviceAccountKey' },
+  { error: 'invalid_grant', why: 'it refuses the service account' },
+]
+
+/** Says why Google gives the service account no token. Undefined when the response does not concern its credentials. */
+export function delegationRefusal({ error, description, detail }: TokenError): ProviderError | undefined {
+  const refusal = REFUSALS.find(
+    (known) => known.error === error && (known.sentence === undefined || known.sentence.test(description)),
+  )
+  if (refusal === undefined) return undefined
+  const { why, credential } = refusal
+  return new ProviderError('auth_expired', `Google gives the service account no token: ${why} (${detail})`, {
+    credential,
+  })
+}
