@@ -126,7 +126,7 @@ export interface Microsoft {
   faults: Faults
   calls: Calls
   /** Consents of administrators to the application, for whole tenants. */
-  applications: Pick<ReturnType<typeof applications>, 'consent' | 'tokenRequests'>
+  applications: Pick<ReturnType<typeof applications>, 'consent' | 'tokenRequests' | 'peakTokenRequests' | 'pace'>
   subscriptions: Pick<Subscriptions, 'of' | 'expire' | 'sent' | 'flush' | 'route' | 'enabled'>
   lifecycle(user: string, event: Lifecycle): Promise<void>
   close(): Promise<void>

@@ -25,6 +25,9 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   const tenants = new Map<string, Tenant>()
   let tokenRequests = 0
+  let running = 0
+  let peak = 0
+  const pace = { latencyMs: 0 }
 
   function issue(tenantId: string, { roles }: Tenant): Response {
     const accessToken = `eyJ0eXAiOiJKV1Qi.${randomBytes(32).toString('base64url')}.${randomBytes(16).toString('base64url')}`
@@ -62,8 +65,16 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   }
 
   /** `grant_type=client_credentials`. */
-  function token(request: Routed, fields: URLSearchParams): Response {
+  async function token(request: Routed, fields: URLSearchParams): Promise<Response> {
     tokenRequests += 1
+    running += 1
+    peak = Math.max(peak, running)
+    await new Promise((resolve) => setTimeout(resolve, pace.latencyMs))
+    running -= 1
+    return issueOrRefuse(request, fields)
+  }
+
+  function issueOrRefuse(request: Routed, fields: URLSearchParams): Response {
     const tenantId = request.params.tenant ?? ''
     const tenant = tenants.get(tenantId)
     if (tenant === undefined)
@@ -112,8 +123,14 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     token,
     usersOf,
     findUser,
+    /** How long a request for a token takes. */
+    pace,
     get tokenRequests() {
       return tokenRequests
+    },
+    /** The most requests for tokens at a time. */
+    get peakTokenRequests() {
+      return peak
     },
     /** The administrator of the tenant consents to the application. */
     consent(tenantId: string, changes: Partial<Tenant> = {}): Tenant {

@@ -35,7 +35,7 @@ export function microsoftOauth(
   emulator: Emulator,
   tokens: Tokens,
   url: string,
-  applicationToken: (request: Routed, fields: URLSearchParams) => Response,
+  applicationToken: (request: Routed, fields: URLSearchParams) => Promise<Response>,
 ): MicrosoftOauth {
   const consents = new Map<string, Consent>()
   const codes = new Map<string, Consent & { user: string }>()
