@@ -12,6 +12,12 @@ export const accountSchema = Type.Object(
     watch: Type.Boolean({
       description: 'False: the service keeps no connection open and polls the mailbox every 60 s.',
     }),
+    folders: nullable(
+      Type.Array(Type.String(), {
+        description:
+          'imap: the ids of the folders (labels) that are synced besides the main one. Null: the folders for sent messages, drafts, archive, junk and trash, and those of SYNC_FOLDERS. Null for other providers, which sync all folders.',
+      }),
+    ),
     lastSyncAt: nullable(timestamp('When the last complete sync ended.')),
     tokens: Type.Object(
       { expiresAt: nullable(timestamp()), scopes: Type.Array(Type.String()), hasRefreshToken: Type.Boolean() },
@@ -134,6 +140,15 @@ export const patchBody = Type.Object({
   paused: Type.Optional(Type.Boolean()),
   customUserId,
   watch: Type.Optional(Type.Boolean()),
+  folders: Type.Optional(
+    nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        maxItems: 1000,
+        description:
+          'imap: the folders to sync besides the main one, by the `id` or the `name` of their labels. Null: the default.',
+      }),
+    ),
+  ),
 })
 
 export const accountParams = Type.Object({

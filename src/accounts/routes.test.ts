@@ -19,6 +19,11 @@ import { gmailProvider } from '../providers/gmail/index.ts'
 import { accountRoutes, openConnections, SYNC_TOPIC, VerificationLimit } from './index.ts'
 import type { AccountRoutesDeps } from './routes.ts'
 
+const FOLDERS = [
+  { id: 'lbl_1', name: 'INBOX', providerId: 'INBOX' },
+  { id: 'lbl_2', name: 'Work', providerId: 'Work' },
+]
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 const form = { email: 'ada@example.com', host: 'imap.example.com', username: 'ada', password: 'secret' }
@@ -76,6 +81,7 @@ describeEachDatabase('the accounts API', (open) => {
         },
         accounts: () => fixture.accounts,
       }),
+      listFolders: async () => FOLDERS,
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {
       const sent = { authorization: 'Bearer good', ...headers }
@@ -101,6 +107,7 @@ describeEachDatabase('the accounts API', (open) => {
       lastSyncAt: null,
       tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
       connectionId: null,
+      folders: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     })
@@ -285,6 +292,18 @@ describeEachDatabase('the accounts API', (open) => {
     expect((await call('PATCH', '/accounts/user-1', { customUserId: null })).body.customUserId).toBeNull()
     expect((await call('PATCH', '/accounts/user-1', { watch: true })).status).toBe(404)
     expect((await call('PATCH', `/accounts/${id}`, { paused: 'yes' })).status).toBe(400)
+
+    const chosen = await call('PATCH', `/accounts/${id}`, { folders: ['Work', 'inbox', 'lbl_2'] })
+    expect(chosen.body.folders).toEqual(['lbl_1', 'lbl_2'])
+    const missing = await call('PATCH', `/accounts/${id}`, { folders: ['Work', 'Invoices', 'lbl_3'] })
+    expect(missing.status).toBe(400)
+    expect(missing.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
+      'body.folders.1',
+      'body.folders.2',
+    ])
+    expect(missing.body.error.message).toContain('"Invoices"')
+    expect((await call('GET', `/accounts/${id}`)).body.folders).toEqual(['lbl_1', 'lbl_2'])
+    expect((await call('PATCH', `/accounts/${id}`, { folders: null })).body.folders).toBeNull()
     await fixture.link({ customUserId: 'user-2' })
     expect((await call('PATCH', `/accounts/${id}`, { customUserId: 'user-2' })).status).toBe(409)
   })

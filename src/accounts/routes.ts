@@ -15,6 +15,7 @@ import type { VerificationLimit } from './connecting/verification-limit.ts'
 import type { OpenConnections } from './connections/open.ts'
 import { connectionRoutes } from './connections/routes.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './identity/account.ts'
+import { type ChoosableFolder, chooseFolders } from './identity/folder-choice.ts'
 
 export interface AccountRoutesDeps {
   db: Db
@@ -29,6 +30,8 @@ export interface AccountRoutesDeps {
   further: FurtherServers
   verifications: VerificationLimit
   connections: OpenConnections
+  /** The folders that hold messages, as the last sync listed them. */
+  listFolders(accountId: string): Promise<readonly ChoosableFolder[]>
 }
 
 const READ = { access: 'key:read' } as const
@@ -109,8 +112,11 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
       schema: { ...schema('updateAccount', 'Change an account'), body: patchBody },
     },
     async (request) => {
-      const id = await resolveId(request.params.accountId)
-      const changes = toChanges(request.body)
+      const { id, provider } = await accounts.resolve(db.read, request.params.accountId)
+      const { folders } = request.body
+      const isChoice = folders !== undefined && folders !== null
+      const chosen = isChoice ? chooseFolders(provider, folders, await deps.listFolders(id)) : folders
+      const changes = { ...toChanges(request.body), ...(chosen !== undefined && { folders: chosen }) }
       return db.transaction(async (tx) => {
         await request.recordAudit(tx, { target: id })
         return accounts.change(tx, id, changes)

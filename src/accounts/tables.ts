@@ -13,6 +13,8 @@ interface AccountTable {
   /** 0: sync opens no permanent connection and polls every 60 s. */
   watch: number
   customUserId: string | null
+  /** imap: the label ids of the folders to sync besides the main one, as JSON. Null: the default. */
+  folders: Generated<string | null>
   /** `searchTextOf` these two. */
   searchText: Generated<string>
   /** The user at the provider: its user id, or host, username and mailbox as JSON. */

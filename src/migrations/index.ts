@@ -11,6 +11,7 @@ import * as activity from './0009-activity.ts'
 import * as sentCopyError from './0010-expand-sent-copy-error.ts'
 import * as connections from './0011-expand-connections.ts'
 import * as contacts from './0012-expand-contacts.ts'
+import * as chosenFolders from './0013-expand-chosen-folders.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   sentCopyError,
   connections,
   contacts,
+  chosenFolders,
 ]

@@ -177,6 +177,12 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.getByRole('button', { name: 'Sync now' }).click()
     // The list follows without a reload.
     await page.getByRole('button', { name: 'For the sync' }).waitFor()
+    await page.getByRole('tab', { name: 'Folders' }).click()
+    await page.getByLabel(/^Junk/).uncheck()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Chosen for this account.').waitFor()
+    await page.getByText('4 STATUS commands a minute').waitFor()
+    expect((await account()).folders).toHaveLength(4)
 
     await visit.open(`/accounts/${stage.accounts.rejected}`, 'linus@acme.example')
     await choose('Delete')

@@ -2084,6 +2084,8 @@ export interface components {
             statusReason: string | null;
             /** @description False: the service keeps no connection open and polls the mailbox every 60 s. */
             watch: boolean;
+            /** @description imap: the ids of the folders (labels) that are synced besides the main one. Null: the folders for sent messages, drafts, archive, junk and trash, and those of SYNC_FOLDERS. Null for other providers, which sync all folders. */
+            folders: string[] | null;
             /**
              * Format: date-time
              * @description When the last complete sync ended.
@@ -7270,6 +7272,8 @@ export interface operations {
                     /** @description Identifies the user in your application. The same mailbox with another value is another account. */
                     customUserId?: string | null;
                     watch?: boolean;
+                    /** @description imap: the folders to sync besides the main one, by the `id` or the `name` of their labels. Null: the default. */
+                    folders?: string[] | null;
                 };
             };
         };

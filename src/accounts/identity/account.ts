@@ -34,6 +34,8 @@ export interface Account {
   customUserId: string | null
   /** The connection whose tokens open the mailbox. Null: the account has tokens, or a password, of its own. */
   connectionId: string | null
+  /** imap: the label ids of the folders to sync besides the main one. Null: the default. */
+  folders: string[] | null
   lastSyncAt: string | null
   tokens: TokenSummary
   createdAt: string
@@ -79,6 +81,8 @@ export interface AccountChanges {
   paused?: boolean
   customUserId?: string | null
   watch?: boolean
+  /** Ids of labels of the account, each once. */
+  folders?: string[] | null
 }
 
 /**

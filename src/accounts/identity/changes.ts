@@ -1,6 +1,7 @@
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { syncRequests } from '../mailbox/sync-requests.ts'
 import { sealRevocation } from '../tokens/revocation.ts'
 import type { Account, AccountChanges } from './account.ts'
 import { buildSearchText, cleanAlias, hashIdentity, toAccount } from './account-row.ts'
@@ -25,12 +26,23 @@ export async function changeAccount(
     row = await changeIdentity(deps, tx, accountId, { customUserId, searchText, watch, identity })
     await recordChange(deps, tx, 'account.updated', row)
   }
+  const folders = changes.folders === undefined ? row.folders : chosenFolders(changes.folders)
+  if (folders !== row.folders) {
+    row = await store.change(accountId, { folders }, deps.clock.now())
+    await recordChange(deps, tx, 'account.updated', row)
+    await syncRequests(deps).request(tx, [accountId], 'everything')
+  }
   const paused = Number(changes.paused ?? row.paused)
   if (paused !== row.paused) {
     row = await store.change(accountId, { paused, ...(paused === 0 && retryColumns(row)) }, deps.clock.now())
     await recordChange(deps, tx, paused === 1 ? 'account.paused' : 'account.resumed', row)
   }
   return toAccount(row)
+}
+
+/** In one order, so that the same choice is no change. */
+function chosenFolders(labelIds: readonly string[] | null): string | null {
+  return labelIds === null ? null : JSON.stringify([...labelIds].sort())
 }
 
 async function changeIdentity(

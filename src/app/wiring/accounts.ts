@@ -7,6 +7,7 @@ import {
   requestErasure,
   VerificationLimit,
 } from '../../accounts/index.ts'
+import { labelStore } from '../../mail/labels/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
 import type { Infrastructure } from '../infrastructure.ts'
@@ -103,5 +104,6 @@ export function accountsRoutes(server: HttpServer, shared: Shared, features: Fea
     mail: mailboxes.mail,
     further: mailboxes.further,
     connections,
+    listFolders: (accountId) => labelStore(db.read).selectable(accountId),
   })
 }

@@ -23,6 +23,16 @@ export function labelStore(handle: Handle) {
       return handle.selectFrom('labels').selectAll().where('accountId', '=', accountId).orderBy('providerId').execute()
     },
 
+    /** The folders that can hold messages. */
+    selectable(accountId: string): Promise<Pick<LabelRow, 'id' | 'name' | 'providerId'>[]> {
+      return handle
+        .selectFrom('labels')
+        .select(['id', 'name', 'providerId'])
+        .where('accountId', '=', accountId)
+        .where('selectable', '=', 1)
+        .execute()
+    },
+
     /** By our id or the provider's, in which INBOX is case-insensitive. Our id takes precedence. */
     async find(accountId: string, idOrProviderId: string): Promise<LabelRow | undefined> {
       const providerId = idOrProviderId.toUpperCase() === 'INBOX' ? 'INBOX' : idOrProviderId

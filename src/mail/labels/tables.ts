@@ -20,7 +20,7 @@ interface LabelTable {
   mailboxId: string | null
   selectable: number
   /**
-   * Why sync includes the folder: `main:INBOX`, a role such as `sent`, or `folder:Work` for imap, else `mailbox`. A rename
+   * Why sync includes the folder: `main:INBOX`, a role such as `sent`, `folder:Work` or `chosen` for imap, else `mailbox`. A rename
    * does not change it. Null: not synced; the API reads the folder live.
    */
   syncedAs: string | null

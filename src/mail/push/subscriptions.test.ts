@@ -85,6 +85,7 @@ describeEachDatabase('a push subscription', (open) => {
       statusReason: null,
       customUserId: null,
       connectionId: null,
+      folders: null,
       lastSyncAt: null,
     }
     const tokens = { expiresAt: null, scopes: [], hasRefreshToken: true }

@@ -44,21 +44,24 @@ export function* renameCandidates({
 const SYNCED_ROLES = ['sent', 'drafts', 'archive', 'junk', 'trash'] as const satisfies FolderRole[]
 /** In the list of configured folders: no folder is synced because of its role. */
 const OWN_ONLY = 'own'
+const CHOSEN = 'chosen'
 
 /**
  * Returns the folders to sync, each with its reason: `main:INBOX` (the main folder of the account), a role such as `sent`, or
- * `folder:Work`. When no folder matches a reason, the folder that had it was renamed and keeps it.
+ * `folder:Work`. When no folder matches a reason, the folder that had it was renamed and keeps it. `chosen`: the labels that the
+ * application chose in place of the roles and the configured folders.
  */
 export function chooseSyncedFolders(
   kept: FolderPlan['kept'],
   appeared: readonly RemoteFolder[],
   mailbox: string,
   configured: readonly string[],
+  chosen: readonly string[] | null = null,
 ): Map<RemoteFolder, string> {
   const folders = [...kept.map(({ folder }) => folder), ...appeared].filter((folder) => folder.selectable)
   const syncedAs = new Map<RemoteFolder, string>()
-  const roles = configured.includes(OWN_ONLY) ? [] : SYNCED_ROLES
-  const extra = configured.filter((path) => path !== OWN_ONLY)
+  const roles = chosen !== null || configured.includes(OWN_ONLY) ? [] : SYNCED_ROLES
+  const extra = chosen === null ? configured.filter((path) => path !== OWN_ONLY) : []
   const rules: { reason: string; matches(folder: RemoteFolder): boolean }[] = [
     { reason: `main:${mailbox}`, matches: (folder) => samePath(folder.path, mailbox) },
     ...roles.map((role) => ({ reason: role, matches: (folder: RemoteFolder) => folder.role === role })),
@@ -72,6 +75,10 @@ export function chooseSyncedFolders(
       folders.find(matches) ??
       kept.find(({ label, folder: keptFolder }) => label.syncedAs === reason && keptFolder.selectable)?.folder
     if (folder !== undefined && !syncedAs.has(folder)) syncedAs.set(folder, reason)
+  }
+  // By the label, which keeps its id when its folder is renamed.
+  for (const { label, folder } of kept) {
+    if (folder.selectable && chosen?.includes(label.id) && !syncedAs.has(folder)) syncedAs.set(folder, CHOSEN)
   }
   return syncedAs
 }

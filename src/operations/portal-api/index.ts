@@ -10,6 +10,7 @@ import { type ActivityDeps, activityRoutes } from './activity/routes.ts'
 import { type AppearanceDeps, appearanceRoutes } from './appearance/routes.ts'
 import { bookingCountRoutes } from './bookings/routes.ts'
 import { type EventDeps, eventRoutes } from './events/routes.ts'
+import { folderRoutes } from './folders/routes.ts'
 import type { Overview } from './overview/api.ts'
 import { counts } from './overview/counts.ts'
 import { overviewRoutes } from './overview/routes.ts'
@@ -44,6 +45,7 @@ export function portalRoutes(app: App, deps: PortalDeps): void {
   providerSetupRoutes(app, providers, gmailUnits)
   previewRoutes(app, { readSanitized })
   queueRoutes(app, deps)
+  folderRoutes(app, db.read, deps)
   eventRoutes(app, db.read, deps)
   activityRoutes(app, db.read, clock, deps)
 }

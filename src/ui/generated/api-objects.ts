@@ -55,6 +55,7 @@ export type Account = {
   paused: boolean
   statusReason: string | null
   watch: boolean
+  folders: ((string)[] | null)
   lastSyncAt: string | null
   tokens: {
     expiresAt: string | null

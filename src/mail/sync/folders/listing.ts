@@ -37,18 +37,18 @@ export class FolderListing {
   }
 
   /** Lists the folders, and stores new, renamed and deleted ones. */
-  async update(open: Open, signal: AbortSignal): Promise<void> {
+  async update(open: Open, chosen: readonly string[] | null, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
     const folders = await session.listFolders(signal)
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
-    const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, folders]))}`
+    const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, chosen, folders]))}`
     if (listing === this.#stored) return
     this.#stored = undefined
     this.#onChange()
-    const outcome = await this.#store(open, folders, apiChanges, signal)
-    if (outcome === 'stale') return this.update(open, signal)
+    const outcome = await this.#store(open, { folders, chosen }, apiChanges, signal)
+    if (outcome === 'stale') return this.update(open, chosen, signal)
     // A folder that vanished is deleted with its last message, which may be later.
     if (outcome === 'stored') this.#stored = listing
   }
@@ -62,14 +62,16 @@ export class FolderListing {
   /** Updates the labels. Returns `stale` as `storeFolders` does, and `vanished` when a folder of a label was not listed. */
   async #store(
     { session, context }: Open,
-    listed: readonly RemoteFolder[],
+    { folders: listed, chosen }: { folders: readonly RemoteFolder[]; chosen: readonly string[] | null },
     apiChanges: ApiChanges,
     signal: AbortSignal,
   ): Promise<'stored' | 'vanished' | 'stale'> {
     const labels = labelStore(this.#deps.db.read)
     const stored = await labels.all(context.accountId)
     const plan = await detectRenames(this.#deps, session, planFolders(stored, listed), signal)
-    const syncedAs = chooseSyncedFolders(plan.kept, plan.appeared, context.mailbox, this.#deps.settings.folders)
+    const { kept, appeared } = plan
+    const configured = this.#deps.settings.folders
+    const syncedAs = chooseSyncedFolders(kept, appeared, context.mailbox, configured, chosen)
     const synced = { syncedAs, hasCursorPerFolder: true }
     const outcome = await storeFolders(this.#deps, context, plan, synced, apiChanges)
     if (outcome === 'stale') return outcome

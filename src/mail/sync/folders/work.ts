@@ -192,7 +192,7 @@ export class FolderWork implements AccountWork {
     const { session, context } = open
     const fullSyncAt = this.#now() + this.#timing.pollMs * (0.9 + 0.2 * Math.random())
     this.#attempts.restart()
-    await this.#listing.update(open, signal)
+    await this.#listing.update(open, account.folders, signal)
     for (const label of this.#listing.synced) this.#attempts.leavesOut(label, this.#listing.synced)
     await this.#watch(open, account, signal)
     if (this.#isOver(open)) return

@@ -6,7 +6,7 @@ import { isoTimeOrNull } from '../../../platform/time/time.ts'
 import { queuedAccountSchema } from './api.ts'
 
 export interface QueueDeps {
-  accounts: Pick<Accounts, 'list'>
+  accounts: Pick<Accounts, 'list' | 'get'>
   queue: Pick<DebouncedQueue, 'accounts'>
 }
 

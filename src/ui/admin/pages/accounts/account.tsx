@@ -21,6 +21,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { Calendars } from './calendars.tsx'
 import { ConnectDialog } from './connect-dialog.tsx'
+import { FolderChoice } from './folder-choice.tsx'
 import { Labels } from './labels.tsx'
 import { Messages } from './messages.tsx'
 import { AccountStatus, PROVIDERS } from './status.tsx'
@@ -154,6 +155,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="labels">
           <Labels account={account} />
+          {account.provider === 'imap' && <FolderChoice account={account} />}
         </Tabs.Panel>
         <Tabs.Panel value="calendars">
           <Calendars account={account} />
