@@ -5,8 +5,8 @@ import { parseJson } from './findings.mjs'
 import { checkFieldMask } from './google-fields.mjs'
 import { checkErrorBody, checkSchema, resolveSchema } from './google-schema.mjs'
 
-const DOCUMENTS = ['gmail.v1', 'calendar.v3', 'pubsub.v1']
-const PATHS = /^\/(gmail|upload\/gmail|batch|calendar|v1\/projects)\b/
+const DOCUMENTS = ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1']
+const PATHS = /^\/(gmail|upload\/gmail|batch|calendar|v1\/(projects|people|contactGroups))\b/
 /** Parameters of every method. */
 const COMMON = new Set(['alt', 'fields', 'key', 'oauth_token', 'prettyPrint', 'quotaUser', 'uploadType', 'upload_id'])
 /** The documented caps of `maxResults`, which the discovery documents leave out. */
@@ -23,6 +23,9 @@ const NOT_WITH_SYNC_TOKEN = [
   'timeMax',
   'updatedMin',
 ]
+/** https://developers.google.com/people/api/rest/v1/people.connections/list and contactGroups/list: the cap of `pageSize`. */
+const MAX_PAGE_SIZE = { people: 1000 }
+const FIELD_MASKS = ['personFields', 'updatePersonFields', 'groupFields']
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /** `folder` contains the discovery documents, such as `gmail.v1.json`. */
@@ -89,8 +92,19 @@ function checkParameters({ api, method }, query, add) {
   const maxResults = Number(query.get('maxResults') ?? 0)
   if (maxResults > (MAX_RESULTS[api.name] ?? Infinity)) add('maxResults is over the cap', maxResults)
   if (query.has('fields') && method.response) checkFieldMask(api, method.response, query.get('fields'), add)
+  const pageSize = Number(query.get('pageSize') ?? 0)
+  if (pageSize > (MAX_PAGE_SIZE[api.name] ?? Infinity)) add('pageSize is over the cap', pageSize)
+  for (const name of FIELD_MASKS) checkPaths(parameters[name], name, query.get(name), add)
+  if (query.has('sortOrder') && (query.has('requestSyncToken') || query.has('syncToken'))) add('sortOrder with a sync')
   const forbidden = query.has('syncToken') ? NOT_WITH_SYNC_TOKEN.filter((name) => query.has(name)) : []
   if (forbidden.length > 0) add(`syncToken together with ${forbidden}`)
+}
+
+/** A mask of names, which the description of the parameter lists: `* addresses * ageRanges`. */
+function checkPaths(parameter, name, mask, add) {
+  if (parameter === undefined || mask === null) return
+  const allowed = [...parameter.description.matchAll(/\* (\w+)/g)].map(([, path]) => path)
+  for (const path of mask.split(',')) if (!allowed.includes(path)) add(`${name} names the unknown ${path}`, mask)
 }
 
 function checkParameter(name, { type, format, enum: values, minimum, maximum }, value, add) {

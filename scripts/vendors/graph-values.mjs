@@ -30,6 +30,7 @@ const READ_ONLY = {
     'webLink',
     'changeKey',
   ],
+  contact: ['id', 'changeKey', 'createdDateTime', 'lastModifiedDateTime', 'parentFolderId'],
   event: ['id', 'iCalUId', 'webLink', 'isOrganizer', 'type', 'seriesMasterId', 'onlineMeeting', 'onlineMeetingUrl'],
 }
 

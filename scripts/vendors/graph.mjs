@@ -104,7 +104,8 @@ function checkList(model, type, json, add) {
     checkEntity(model, type, item, add)
     if (type === 'scheduleInformation') continue
     if (typeof item.id !== 'string') add('an item without id', item)
-    if (['message', 'event'].includes(type) && item['@odata.etag'] === undefined) add('an item without @odata.etag')
+    if (['message', 'event', 'contact'].includes(type) && item['@odata.etag'] === undefined)
+      add('an item without @odata.etag')
   }
 }
 

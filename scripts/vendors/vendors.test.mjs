@@ -43,6 +43,30 @@ const GMAIL = {
   },
 }
 
+const PEOPLE = {
+  name: 'people',
+  servicePath: '',
+  schemas: { Connections: { type: 'object', properties: { nextSyncToken: { type: 'string' } } } },
+  resources: {
+    connections: {
+      methods: {
+        list: {
+          httpMethod: 'GET',
+          path: 'v1/{+resourceName}/connections',
+          flatPath: 'v1/people/{peopleId}/connections',
+          parameters: {
+            pageSize: { type: 'integer', location: 'query' },
+            personFields: { type: 'string', location: 'query', description: 'Valid values are: * names * photos' },
+            requestSyncToken: { type: 'boolean', location: 'query' },
+            sortOrder: { type: 'string', location: 'query' },
+          },
+          response: { $ref: 'Connections' },
+        },
+      },
+    },
+  },
+}
+
 const CSDL = `<Schema Namespace="microsoft.graph">
   <EnumType Name="importance"><Member Name="low"/><Member Name="high"/></EnumType>
   <EntityType Name="entity"><Property Name="id" Type="Edm.String" Nullable="false"/></EntityType>
@@ -70,8 +94,9 @@ describe('the checkers of the vendors', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'posthorn-vendors-'))
     mkdirSync(join(folder, 'google'))
-    for (const name of ['gmail.v1', 'calendar.v3', 'pubsub.v1']) {
-      const document = name === 'gmail.v1' ? GMAIL : { servicePath: '', schemas: {} }
+    const documents = { 'gmail.v1': GMAIL, 'people.v1': PEOPLE }
+    for (const name of ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1']) {
+      const document = documents[name] ?? { servicePath: '', schemas: {} }
       writeFileSync(join(folder, 'google', `${name}.json`), JSON.stringify(document))
     }
     writeFileSync(join(folder, 'graph-v1.0.csdl'), CSDL)
@@ -101,6 +126,10 @@ describe('the checkers of the vendors', () => {
       [],
     ],
     ['/gmail/v1/users/me/mail', {}, ['request: no such method']],
+    ['/v1/people/me/connections?personFields=names,photos&pageSize=1000', { nextSyncToken: 't' }, []],
+    ['/v1/people/me/connections?personFields=names,ages', {}, ['request: personFields names the unknown ages']],
+    ['/v1/people/me/connections?pageSize=1001', {}, ['request: pageSize is over the cap']],
+    ['/v1/people/me/connections?requestSyncToken=true&sortOrder=A', {}, ['request: sortOrder with a sync']],
     ['/gmail/v1/users/me/messages?page=2', {}, ['request: unknown parameter page']],
     ['/gmail/v1/users/me/messages?maxResults=501', {}, ['request: maxResults is over the cap']],
     ['/gmail/v1/users/me/messages?fields=messages(id,size)', {}, ['request: the fields mask names the unknown size']],

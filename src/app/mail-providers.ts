@@ -26,6 +26,7 @@ export interface MailProvidersDeps {
     | 'googleTokenUrl'
     | 'googleScopes'
     | 'contactsEnabled'
+    | 'googlePeopleUrl'
     | 'microsoftGraphUrl'
     | 'microsoftLoginUrl'
     | 'gmailQuota'
@@ -50,6 +51,8 @@ export function mailProviders(deps: MailProvidersDeps) {
   const imap = imapOnThread({ guard, log, ...(imapLimits && { limits: imapLimits }) })
   const gmail = gmailProvider({
     apiUrl: config.googleApiUrl,
+    peopleUrl: config.googlePeopleUrl,
+    outbound,
     tenant: {
       tokenUrl: config.googleTokenUrl,
       withContacts: config.contactsEnabled,
@@ -86,7 +89,9 @@ export function mailProviders(deps: MailProvidersDeps) {
     microsoft: withCalendarRefusals(microsoft.calendar),
     imap: withCalendarRefusals(caldav),
   }
-  const contacts: Readonly<Partial<Record<ProviderName, ContactsProvider>>> = {
+  const contacts: Readonly<Record<ProviderName, ContactsProvider>> = {
+    gmail: gmail.contacts,
+    microsoft: microsoft.contacts,
     imap: carddavProvider({ outbound, records, clock, log }),
   }
   return {

@@ -69,6 +69,7 @@ export async function runBookingRounds(
     googleClientId: google.client.id,
     googleClientSecret: google.client.secret,
     googleApiUrl: google.url,
+    googlePeopleUrl: google.url,
   }
   const { features, close } = compose(db, { settings })
   const accountIds: string[] = []

@@ -164,6 +164,7 @@ async function startCalendars() {
     googleClientId: google.client.id,
     googleClientSecret: google.client.secret,
     googleApiUrl: google.url,
+    googlePeopleUrl: google.url,
     microsoftGraphUrl: graph.url,
     microsoftClientId: graph.client.id,
     microsoftClientSecret: graph.client.secret,

@@ -106,6 +106,7 @@ export async function startSendingServers(
     googleClientId: google.client.id,
     googleClientSecret: google.client.secret,
     googleApiUrl: google.url,
+    googlePeopleUrl: google.url,
     microsoftClientId: graph.client.id,
     microsoftClientSecret: graph.client.secret,
     microsoftGraphUrl: graph.url,

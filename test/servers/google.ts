@@ -14,6 +14,7 @@ import { badRequest, googleFault, missingScope, notFound, unauthenticated } from
 import { partial } from './google/fields.ts'
 import { gmail } from './google/gmail.ts'
 import { googleOauth } from './google/oauth.ts'
+import { type GooglePeople, googlePeople } from './google/people.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { Quota } from './google/quota.ts'
 import { type GmailSubmission, sendRoutes } from './google/sending.ts'
@@ -23,6 +24,7 @@ import { type Watch, watch } from './google/watch.ts'
 const AUTH = 'https://www.googleapis.com/auth/'
 export const GOOGLE_SCOPES = ['openid', 'email', 'https://mail.google.com/']
 export const CALENDAR_SCOPES = [`${AUTH}calendar.readonly`, `${AUTH}calendar.events`]
+export const CONTACTS_SCOPES = [`${AUTH}contacts`]
 
 export interface DeliverOptions {
   /** Default INBOX and UNREAD. Creates a missing user label with this name as its id. */
@@ -36,7 +38,7 @@ export interface DeliverOptions {
 }
 
 /**
- * A fake of Google for tests: sign-in, Gmail, Calendar and Cloud Pub/Sub over real HTTP on loopback. Methods take effect at once.
+ * A fake of Google for tests: sign-in, Gmail, Calendar, People and Cloud Pub/Sub over real HTTP on loopback. Methods take effect at once.
  * A user is identified by email address.
  */
 export interface Google {
@@ -87,6 +89,7 @@ export interface Google {
   refreshes(user: string): number
 
   calendars: GoogleCalendars
+  people: GooglePeople
   /** Every message that `messages.send` accepted. */
   readonly sent: readonly GmailSubmission[]
   /** Awaited between the acceptance of a message and the reply. */
@@ -144,6 +147,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     put: (user, raw, options) => google.deliver(user, raw, options),
   })
   const { calendars, routes: calendarRoutes } = googleCalendar()
+  const { people, routes: peopleRoutes } = googlePeople(() => url)
   const find = router([
     ...oauth.routes,
     ...watches.routes,
@@ -154,6 +158,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     ...uploadRoutes(url, [sends.upload, ...drafts.uploads]),
     ...calendarRoutes,
     ...directory,
+    ...peopleRoutes,
   ])
 
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
@@ -184,14 +189,17 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     async function respond(): Promise<FakeResponse> {
       const fault = faults.take({ user, method, url: at, part })
       if (part && fault?.entireBatch) throw new BatchFault(fault)
-      if (fault) return googleFault(fault)
+      if (fault && !fault.executes) return googleFault(fault)
       if (batch) return batchUnlessBroken((handlePart) => handleBatch(request, handlePart))
       if (!match) return notFound()
       if (match.route.signedIn !== false) {
         if (!grant) return unauthenticated()
         if (!mayCall(method, at.pathname, grant.scopes)) return missingScope()
       }
-      const run = async () => match.route.handle({ ...request, user, params: match.params, part })
+      const run = async () => {
+        const response = await match.route.handle({ ...request, user, params: match.params, part })
+        return fault ? googleFault(fault) : response
+      }
       if (!isGmail(at.pathname)) return run()
       return selected(await quota.run(user ?? '', endpoint, run), at.searchParams.get('fields'))
     }
@@ -218,6 +226,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     GOOGLE_TOKEN_URL: `${url}/token`,
     GOOGLE_USERINFO_URL: `${url}/v1/userinfo`,
     GOOGLE_API_URL: url,
+    GOOGLE_PEOPLE_URL: url,
     GOOGLE_PUBSUB_URL: url,
   }
 
@@ -291,6 +300,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     revokeGrants: oauth.revoke,
     refreshes: (user) => tokens.refreshes(user),
     calendars,
+    people,
     sent,
     onSent: async () => {},
     fail: (fault) => faults.plan(fault),
@@ -330,6 +340,11 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
     const isWrite = isOfEvents && method !== 'GET'
     return scopes.some(
       (scope) => (!isWrite && readable.includes(scope)) || (isOfEvents && scope === `${AUTH}calendar.events`),
+    )
+  }
+  if (/^\/v1\/(people|contactGroups)\b/.test(path)) {
+    return scopes.some(
+      (scope) => scope === `${AUTH}contacts` || (method === 'GET' && scope === `${AUTH}contacts.readonly`),
     )
   }
   if (path.startsWith('/v1/projects/'))

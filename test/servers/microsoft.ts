@@ -7,6 +7,7 @@ import { Tokens } from './fake/tokens.ts'
 import { applications } from './microsoft/applications.ts'
 import { handleBatch } from './microsoft/batch.ts'
 import { type MicrosoftCalendars, microsoftCalendar } from './microsoft/calendar.ts'
+import { type MicrosoftContacts, microsoftContacts } from './microsoft/contacts.ts'
 import { ChangeLog } from './microsoft/delta.ts'
 import { directoryRoutes } from './microsoft/directory.ts'
 import { client, openEmulator } from './microsoft/emulator.ts'
@@ -38,6 +39,7 @@ export const MICROSOFT_SCOPES = [
   'Mail.Send',
 ]
 export const OUTLOOK_CALENDAR_SCOPES = ['Calendars.ReadWrite']
+export const OUTLOOK_CONTACTS_SCOPES = ['Contacts.ReadWrite']
 
 /** Exchange allows an application four concurrent requests per mailbox. Each part of a batch is one. */
 const MAX_CONCURRENT = 4
@@ -53,8 +55,8 @@ export interface DeliverOptions {
 }
 
 /**
- * A fake of Microsoft for tests: sign-in, Graph mail and calendars over real HTTP on loopback. A user is identified by email address,
- * a message by its immutable id.
+ * A fake of Microsoft for tests: sign-in, Graph mail, calendars and contacts over real HTTP on loopback. A user is identified by
+ * email address, a message by its immutable id.
  */
 export interface Microsoft {
   url: string
@@ -88,7 +90,8 @@ export interface Microsoft {
   folderId(user: string, wellKnownName: string): string
   messages(user: string): { id: string; folderId: string; subject: string; read: boolean; starred: boolean }[]
   calendars: MicrosoftCalendars
-  /** Requests of this user for larger pages of messages or events fail with this status (504). */
+  contacts: MicrosoftContacts
+  /** Requests of this user for larger pages of messages, events or contacts fail with this status (504). */
   limitPages(user: string, items: number, status?: number): void
   /** National clouds have no `permanentDelete`. Default worldwide. */
   cloud: 'worldwide' | 'national'
@@ -175,9 +178,17 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
     void subscriptions.eventChanged(user, id, type)
   })
+  const { contacts, routes: contactRoutes } = microsoftContacts()
   const findGrant = ({ headers }: FakeRequest) => tokens.find(Tokens.readBearer(headers) ?? '')
   const directory = directoryRoutes(apps, findGrant)
-  const find = router([...oauth.routes, ...mail, ...calendarRoutes, ...directory, ...subscriptions.routes])
+  const find = router([
+    ...oauth.routes,
+    ...mail,
+    ...calendarRoutes,
+    ...contactRoutes,
+    ...directory,
+    ...subscriptions.routes,
+  ])
 
   /** A request below `/users/{id}` is one below `/me` of that user, if the token opens the mailbox. */
   async function handle(request: FakeRequest, part: boolean): Promise<FakeResponse> {
@@ -298,6 +309,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
         starred: boxes.isFlagged(microsoft_id),
       })),
     calendars,
+    contacts,
     limitPages: (user, items, status = 504) => void pageLimits.set(user, { items, status }),
     cloud: 'worldwide',
     expireDelta: (user) => log.expire(user),
@@ -367,7 +379,10 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
     const isRead = method === 'GET' || path.endsWith('/getSchedule')
     return names.some((name) => name?.startsWith(isRead ? 'Calendars.Read' : 'Calendars.ReadWrite'))
   }
-  if (path === '/v1.0/$batch') return names.some((name) => /^(Mail|Calendars)\.Read/.test(name ?? ''))
+  if (/^\/v1\.0\/me\/contact(s|Folders)\b/.test(path)) {
+    return names.some((name) => name?.startsWith(method === 'GET' ? 'Contacts.Read' : 'Contacts.ReadWrite'))
+  }
+  if (path === '/v1.0/$batch') return names.some((name) => /^(Mail|Calendars|Contacts)\.Read/.test(name ?? ''))
   if (method !== 'GET' && path.startsWith('/v1.0/me/')) return names.some((name) => name?.startsWith('Mail.ReadWrite'))
   return names.some((name) => name?.startsWith('Mail.Read'))
 }

@@ -56,7 +56,7 @@ export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => 
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { mail, push, sending } = microsoftAt(url)
+  const { mail, push, sending, contacts } = microsoftAt(url)
   const access: MailAccess = {
     accountId: 'acc_1',
     email: 'ada@example.test',
@@ -69,5 +69,5 @@ export async function scriptedGraph(respond: (request: ScriptedGraphRequest) => 
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  return { url, mail, push, sending, access, asked, session: () => mail.openSession(access) }
+  return { url, mail, push, sending, contacts, access, asked, session: () => mail.openSession(access) }
 }

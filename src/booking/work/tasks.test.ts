@@ -36,6 +36,7 @@ async function withHosts({ hosts = [ADA, BO], experience = {}, prepare }: HostOp
     googleClientId: google.client.id,
     googleClientSecret: google.client.secret,
     googleApiUrl: google.url,
+    googlePeopleUrl: google.url,
     publicUrl: 'https://booking.example',
   }
   const timing = { retry: { baseMs: 20, capMs: 40 }, sweepMs: 50 }

@@ -77,6 +77,13 @@ export const providerSettings = {
     about:
       'Units a day that the project may use before Google charges for them. Shown in the portal; nothing stops there.',
   }),
+  googlePeopleUrl: setting({
+    env: 'GOOGLE_PEOPLE_URL',
+    path: 'google.peopleUrl',
+    kind: kinds.url('https', 'http'),
+    fallback: 'https://people.googleapis.com',
+    about: 'Base URL of the People API, for contacts.',
+  }),
   googlePubsubUrl: setting({
     env: 'GOOGLE_PUBSUB_URL',
     path: 'google.pubsubUrl',

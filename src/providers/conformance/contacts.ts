@@ -15,6 +15,8 @@ export interface ContactsFixture {
   bookId: string
   /** What the provider cannot hold, so that a contact comes back without it. */
   lacks: readonly (keyof ContactFields)[]
+  /** The provider keeps no types of addresses. */
+  lacksEmailTypes?: boolean
   /** Creates a contact as another program, or replaces the one with this id. Returns the provider's id. */
   write(contact: Partial<ContactFields>, contactId?: string): Promise<string>
   remove(contactId: string): Promise<void>
@@ -119,7 +121,9 @@ export function contactsConformance(name: string, open: () => Promise<ContactsFi
 
     /** What comes back of these fields. */
     function kept(fields: ContactFields): Partial<ContactFields> {
-      const without = fixture.lacks.map((field) => [field, undefined])
+      const untyped = fields.emails.map((email) => ({ ...email, type: '' }))
+      const without: [string, unknown][] = fixture.lacks.map((field) => [field, undefined])
+      if (fixture.lacksEmailTypes) without.push(['emails', untyped])
       const { ...result } = { ...fields, ...Object.fromEntries(without) }
       return Object.fromEntries(Object.entries(result).filter(([, value]) => value !== undefined))
     }

@@ -1,12 +1,14 @@
 /**
  * Gmail over its REST API: sync by one history per mailbox, live reads, push over Cloud Pub/Sub, and sign-in with Google; beside it
- * Google Calendar, in the folder `calendar`.
+ * Google Calendar and Google contacts, in the folders `calendar` and `contacts`.
  * Failures leave this folder as `ProviderError` only. Knows no database and no routes.
  */
 import { withTimeout } from '../../platform/concurrency/abort.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import {
   type CalendarProvider,
+  type ContactsProvider,
   type IdMailProvider,
   type LoginProvider,
   type Provider,
@@ -19,6 +21,7 @@ import { type RestClientOptions, restClient } from '../shared/rest/index.ts'
 import { gmailBackfill } from './backfill.ts'
 import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
 import { readProfile } from './client.ts'
+import { CHANGE_LIMIT, RATE_LIMIT as CONTACTS_RATE_LIMIT, googleContacts, peopleError } from './contacts/index.ts'
 import { gmailDrafts } from './drafts.ts'
 import { gmailEdits } from './edits.ts'
 import { gmailError, quotaRefusal } from './errors.ts'
@@ -36,6 +39,10 @@ export { type GmailLoginOptions, gmailLogin } from './login.ts'
 export interface GmailDeps {
   /** `GOOGLE_API_URL`: root of gmail/v1, calendar/v3 and batch. */
   apiUrl: string
+  /** `GOOGLE_PEOPLE_URL`: root of v1/people. By default `apiUrl`. */
+  peopleUrl?: string
+  /** For photos of contacts, which are at other hosts. */
+  outbound?: Outbound
   login?: LoginProvider
   /** For service accounts. Default: the token endpoint of Google, and all scopes. */
   tenant?: Pick<GmailLoginOptions, 'scopes' | 'withContacts'> & { tokenUrl: string }
@@ -66,9 +73,12 @@ export function gmailProvider(deps: GmailDeps): Provider & {
   sending: SendProvider
   calendar: Required<CalendarProvider>
   tenant: TenantProvider<'gmail'>
+  contacts: ContactsProvider
 } {
   const {
     apiUrl,
+    peopleUrl = apiUrl,
+    outbound,
     login,
     tenant = { tokenUrl: TOKEN_URL },
     clock,
@@ -104,6 +114,16 @@ export function gmailProvider(deps: GmailDeps): Provider & {
     limits: limits.rest ?? {},
     rateLimit: DIRECTORY_RATE_LIMIT,
   })
+  const people = {
+    root: peopleUrl,
+    clock,
+    toError: peopleError,
+    toRefusal: quotaRefusal,
+    limits: limits.rest ?? {},
+  }
+  const reading = restClient({ ...people, rateLimit: CONTACTS_RATE_LIMIT })
+  const changing = restClient({ ...people, rateLimit: CHANGE_LIMIT })
+  const clients = [rest, calendars, directory, reading, changing]
   return {
     name: 'gmail',
     ...(login && { login }),
@@ -119,6 +139,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
     push: gmailPush(client),
     sending: gmailSending(client),
     calendar: googleCalendars(calendars, clock, limits.rangeEvents),
+    contacts: googleContacts({ peopleUrl, reading, changing, outbound, clock }),
     mail: {
       kind: 'mailbox',
       async verify(access, signal) {
@@ -136,11 +157,10 @@ export function gmailProvider(deps: GmailDeps): Provider & {
         return gmailDrafts(mailbox, gmailLiveReads(mailbox, clock), clock)
       },
       endPause(accountId) {
-        rest.endPause(accountId)
-        calendars.endPause(accountId)
+        for (const one of clients) one.endPause(accountId)
       },
       async closeConnections(accountId) {
-        await Promise.all([rest.close(accountId), calendars.close(accountId), directory.close(accountId)])
+        await Promise.all(clients.map((one) => one.close(accountId)))
       },
     },
   }

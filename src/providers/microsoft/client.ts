@@ -136,8 +136,8 @@ export class Graph {
     return this.get(path, request, parsePage)
   }
 
-  open(path: string, { doing }: { doing: string }): Promise<RestStream> {
-    return this.#rest.open({ method: 'GET', path: this.#inMailbox(path), headers: preferHeader(), doing })
+  open(path: string, { doing, signal }: Pick<GraphRequest, 'doing' | 'signal'>): Promise<RestStream> {
+    return this.#rest.open({ method: 'GET', path: this.#inMailbox(path), headers: preferHeader(), doing, signal })
   }
 
   send(method: 'POST' | 'PATCH' | 'DELETE', path: string, { prefer, ifMatch, ...change }: GraphChange): Promise<Json> {

@@ -1,6 +1,6 @@
 /**
  * Outlook and Microsoft 365 over Graph v1.0: sync by one delta query per folder, live reads, changes, drafts, sending, push
- * subscriptions, calendars, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
+ * subscriptions, calendars, contacts, and sign-in with Microsoft. Every id is an immutable one. Failures leave this folder as `ProviderError` only.
  * Knows no database and no routes.
  */
 
@@ -10,6 +10,7 @@ import type { Outbound } from '../../platform/outbound/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import {
   type CalendarProvider,
+  type ContactsProvider,
   type IdMailProvider,
   type LoginProvider,
   type MailAccess,
@@ -25,6 +26,7 @@ import { attacher } from './attachments.ts'
 import { microsoftBackfill } from './backfill.ts'
 import { microsoftCalendars } from './calendar/index.ts'
 import { Graph } from './client.ts'
+import { microsoftContacts } from './contacts/index.ts'
 import { microsoftDrafts } from './drafts.ts'
 import { microsoftEdits } from './edits.ts'
 import { graphError } from './errors.ts'
@@ -68,6 +70,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   sending: SendProvider
   calendar: Required<CalendarProvider>
   tenant: TenantProvider<'microsoft'>
+  contacts: ContactsProvider
 } {
   const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
@@ -117,6 +120,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     },
     sending: microsoftSending((access) => graph(access, false), outbound),
     calendar: microsoftCalendars(graph, clock, rangeEvents),
+    contacts: microsoftContacts(graph, clock),
     // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
     push: microsoftPush(
       (access) => graph(access, false),

@@ -41,7 +41,7 @@ export interface PlannedFault {
   parts?: boolean
   /** Google only: with such a part, the batch fails as a whole, or each of its parts does. */
   entireBatch?: 'response' | 'parts'
-  /** Graph only: the request is executed all the same. */
+  /** The request is executed all the same. */
   executes?: boolean
   /** With foreign-link; default http://127.0.0.1:9 . */
   foreignOrigin?: string

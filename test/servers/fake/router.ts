@@ -11,7 +11,7 @@ export interface Routed extends FakeRequest {
 
 export interface Route {
   method: string
-  /** `/v1.0/me/messages/{id}`; one name per segment. */
+  /** `/v1.0/me/messages/{id}`, `/v1/people/{id}:updateContact`; one name per segment. */
   pattern: string
   handle: (request: Routed) => FakeResponse | Promise<FakeResponse>
   /** Requires a valid bearer token; default true. */
@@ -41,7 +41,9 @@ function matchParams(pattern: string[], segments: string[]): Record<string, stri
   const params: Record<string, string> = {}
   for (const [at, name] of pattern.entries()) {
     const segment = segments[at] ?? ''
-    if (name.startsWith('{') && segment !== '') params[name.slice(1, -1)] = decodeURIComponent(segment)
+    const [, parameter, end = ''] = /^\{(\w+)\}(.*)$/.exec(name) ?? []
+    const value = segment.slice(0, segment.length - end.length)
+    if (parameter !== undefined && value !== '' && segment.endsWith(end)) params[parameter] = decodeURIComponent(value)
     else if (name !== segment) return undefined
   }
   return params

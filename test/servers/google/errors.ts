@@ -38,6 +38,22 @@ export const missingScope = () =>
     details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }],
   })
 
+/** A change that met another one of the same user. */
+export const aborted = () => googleError(409, 'aborted', 'ABORTED', 'The operation was aborted.')
+
+export const failedPrecondition = (message: string) =>
+  googleError(400, 'failedPrecondition', 'FAILED_PRECONDITION', message)
+
+/** A limit of the People API, as users report it. */
+export const peopleQuota = (metric: string) =>
+  googleError(
+    429,
+    'rateLimitExceeded',
+    'RESOURCE_EXHAUSTED',
+    `Quota exceeded for quota metric '${metric}' and limit '${metric} per minute per user' of service 'people.googleapis.com' for consumer 'project_number:123456789012'.`,
+    { details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'RATE_LIMIT_EXCEEDED' }] },
+  )
+
 /** OAuth's own form, RFC 6749. */
 export const oauthError = (error: string, description: string, status = 400) =>
   Response.json({ error, error_description: description }, { status })
@@ -57,7 +73,7 @@ export function googleFault(fault: PlannedFault): FakeResponse {
     const message = `User-rate limit exceeded.  Retry after ${until}`
     return googleError(429, 'rateLimitExceeded', 'RESOURCE_EXHAUSTED', message, { domain: 'usageLimits' })
   }
-  if (fault.as === 'aborted') return googleError(409, 'aborted', 'ABORTED', 'The operation was aborted.')
+  if (fault.as === 'aborted') return aborted()
   if (fault.as === 'daily-limit')
     return googleError(403, 'dailyLimitExceeded', 'PERMISSION_DENIED', 'Daily Limit Exceeded', limited)
   if (fault.as === 'missing-scope') return missingScope()

@@ -62,20 +62,21 @@ export class ChangeLog {
 
   /**
    * Returns one page. `first` lists the ids of the first round. `show` returns the current state of an item, or undefined to
-   * leave it out.
+   * leave it out. At most `most` items.
    */
   async page(
     request: Routed,
     key: string,
     first: () => string[],
     show: (item: DeltaItem, query: URLSearchParams) => Promise<Resource | undefined>,
+    most = Number.POSITIVE_INFINITY,
   ): Promise<Response> {
     const user = request.user ?? ''
     const query = request.url.searchParams
     const token = query.get('$skiptoken') ?? query.get('$deltatoken')
     const round = token === null ? this.#begin(user, key, query, first()) : this.#resume(token, user, key)
     if (!round) return syncStateNotFound()
-    const size = preferredPage(request)
+    const size = Math.min(most, preferredPage(request))
     const value: Resource[] = []
     for (const item of round.items.slice(0, size)) {
       const shown = await show(item, new URLSearchParams(round.query))

@@ -123,10 +123,10 @@ export function preferredPage({ headers }: Pick<Routed, 'headers'>): number {
   return Math.max(1, boundedInteger(asked, 10, 1000))
 }
 
-/** How many messages or events a request asks for; 0 for other requests. */
+/** How many messages, events or contacts a request asks for; 0 for other requests. */
 export function requestedPage(request: Pick<Routed, 'method' | 'url' | 'headers'>): number {
   const { pathname, searchParams } = request.url
-  const isList = request.method === 'GET' && /\/(messages|events|calendarView)(\/delta)?$/.test(pathname)
+  const isList = request.method === 'GET' && /\/(messages|events|calendarView|contacts)(\/delta)?$/.test(pathname)
   if (!isList) return 0
   return pathname.endsWith('/delta') ? preferredPage(request) : boundedInteger(searchParams.get('$top'), 10, 1000)
 }

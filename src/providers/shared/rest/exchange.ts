@@ -135,6 +135,21 @@ export async function readJson(
   return orUnreadable(limits.doing, () => json.end())
 }
 
+/** The complete body as bytes. Throws `limit_exceeded` when there are more than `maxBytes`. */
+export async function readBytes(
+  body: Readable,
+  { maxBytes, doing }: { maxBytes: number; doing: string },
+): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new ProviderError('limit_exceeded', `${doing}: it has more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** Throws programming errors. The cause is left out: a parser quotes what it cannot read. */
 export function orUnreadable<T>(doing: string, read: () => T): T {
   try {

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../test/kit/eventually.ts'
+import { type Service, startService } from '../../test/kit/service/service.ts'
+import { client } from '../../test/scenarios/client.ts'
+import { CONTACTS_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../../test/servers/google.ts'
+import {
+  MICROSOFT_SCOPES,
+  type Microsoft,
+  OUTLOOK_CONTACTS_SCOPES,
+  startMicrosoft,
+} from '../../test/servers/microsoft.ts'
+
+const ANN = 'ann@gmail.test'
+const ADA = 'ada@outlook.test'
+const BEN = 'ben@gmail.test'
+
+interface Contact {
+  displayName: string
+  emails: object[]
+  groups: { name: string }[]
+}
+
+describe('the contacts of gmail and microsoft accounts', () => {
+  let google: Google
+  let graph: Microsoft
+  let service: Service
+  let api: ReturnType<typeof client>
+  const accounts: Record<string, string> = {}
+
+  /** Connects the account of a user, or connects it again. */
+  async function connect(provider: 'gmail' | 'microsoft', email: string, scopes: string[]): Promise<void> {
+    const fake = provider === 'gmail' ? google : graph
+    const { refreshToken } = await fake.grant(email, scopes)
+    const { id } = await api.call<{ id: string }>('POST', '/accounts', { provider, email, refreshToken })
+    accounts[email] = id
+  }
+  const list = (email: string) =>
+    api.call<{ contacts: Contact[]; syncedAt: string | null }>('GET', `/accounts/${accounts[email]}/contacts`)
+  const names = async (email: string) => (await list(email)).contacts.map(({ displayName }) => displayName)
+  const sync = (email: string) => api.call('POST', `/accounts/${accounts[email]}/sync`)
+  async function events(email: string): Promise<string[]> {
+    const path = `/events?accountId=${accounts[email]}&limit=200&order=asc`
+    const { events } = await api.call<{ events: { type: string; data: Contact }[] }>('GET', path)
+    return events
+      .filter(({ type }) => type.startsWith('contact.'))
+      .map(({ type, data }) => `${type} ${data.displayName}`)
+  }
+  const status = async (email: string) =>
+    (await api.call<{ status: string }>('GET', `/accounts/${accounts[email]}`)).status
+
+  beforeAll(async () => {
+    ;[google, graph] = await Promise.all([startGoogle(), startMicrosoft()])
+    for (const user of [ANN, BEN]) google.addUser(user)
+    graph.addUser(ADA)
+    const environment = { ...google.settings, ...graph.settings, CONTACTS_ENABLED: 'true' }
+    service = await startService({ environment })
+    api = client(service.url, service.key)
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await Promise.all([google?.close(), graph?.close()])
+  })
+
+  it('are read, changed and announced once, also when Google forgets its sync tokens', async () => {
+    const team = google.people.addGroup(ANN, 'Team')
+    const memberships = ['contactGroups/myContacts', team].map((contactGroupResourceName) => ({
+      contactGroupMembership: { contactGroupResourceName },
+    }))
+    const zoe = google.people.put(ANN, { names: [{ givenName: 'Zoë' }], memberships })
+    google.people.put(ANN, { organizations: [{ name: 'Acme' }], emailAddresses: [{ value: 'info@acme.test' }] })
+    await connect('gmail', ANN, [...GOOGLE_SCOPES, ...CONTACTS_SCOPES])
+    await eventually(async () => expect((await list(ANN)).syncedAt).not.toBeNull())
+    expect((await names(ANN)).sort()).toEqual(['Acme', 'Zoë'])
+    const { contacts } = await list(ANN)
+    const groups = contacts.find(({ displayName }) => displayName === 'Zoë')?.groups
+    expect(groups?.map(({ name }) => name).sort()).toEqual(['My Contacts', 'Team'])
+    expect(await events(ANN)).toEqual([])
+
+    const bob = google.people.put(ANN, { names: [{ givenName: 'Bob' }] })
+    google.people.put(ANN, { names: [{ givenName: 'Zoë', familyName: 'Berg' }] }, zoe)
+    await sync(ANN)
+    const changes = ['contact.created Bob', 'contact.updated Zoë Berg']
+    await eventually(async () => expect((await events(ANN)).sort()).toEqual(changes))
+
+    google.people.remove(ANN, bob)
+    google.people.expireSyncTokens(ANN)
+    await sync(ANN)
+    await eventually(async () => expect(await events(ANN)).toContain('contact.deleted Bob'))
+    google.people.put(ANN, { names: [{ givenName: 'Last' }] })
+    await sync(ANN)
+    await eventually(async () => expect(await events(ANN)).toContain('contact.created Last'))
+    expect((await events(ANN)).sort()).toEqual([...changes, 'contact.deleted Bob', 'contact.created Last'].sort())
+    expect((await names(ANN)).sort()).toEqual(['Acme', 'Last', 'Zoë Berg'])
+  })
+
+  it('of Microsoft are in folders and categories, also when Graph forgets its cursors', async () => {
+    const customers = graph.contacts.addFolder(ADA, 'Customers')
+    const zoe = graph.contacts.put(ADA, { displayName: 'Zoë', categories: ['VIP'] })
+    const bob = graph.contacts.put(ADA, { displayName: 'Bob' }, { folder: customers })
+    await connect('microsoft', ADA, [...MICROSOFT_SCOPES, ...OUTLOOK_CONTACTS_SCOPES])
+    await eventually(async () => expect((await list(ADA)).syncedAt).not.toBeNull())
+    expect(
+      (await list(ADA)).contacts
+        .map(({ displayName, groups }) => [displayName, ...groups.map(({ name }) => name)])
+        .sort(),
+    ).toEqual([['Bob'], ['Zoë', 'VIP']])
+    graph.contacts.remove(ADA, bob)
+    graph.contacts.expireDelta(ADA)
+    graph.contacts.put(ADA, { displayName: 'Zoë Berg' }, { id: zoe })
+    await sync(ADA)
+    await eventually(async () =>
+      expect((await events(ADA)).sort()).toEqual(['contact.deleted Bob', 'contact.updated Zoë Berg']),
+    )
+    graph.contacts.removeFolder(ADA, customers)
+    await sync(ADA)
+    const books = () =>
+      api.call<{ addressBooks: { name: string }[] }>('GET', `/accounts/${accounts[ADA]}/address-books`)
+    await eventually(async () => expect((await books()).addressBooks.map(({ name }) => name)).toEqual(['Contacts']))
+  })
+
+  it('need a scope, without which mail goes on, and which another sign-in grants', async () => {
+    google.people.put(BEN, { names: [{ givenName: 'Zoë' }] })
+    await connect('gmail', BEN, GOOGLE_SCOPES)
+    await eventually(async () => expect(await status(BEN)).toBe('connected'))
+    await expect(list(BEN)).rejects.toThrow(/409 .*consent_required.*auth\/contacts/)
+    expect(google.calls.all.some(({ user, endpoint }) => user === BEN && endpoint.includes('/v1/people'))).toBe(false)
+    await connect('gmail', BEN, [...GOOGLE_SCOPES, ...CONTACTS_SCOPES])
+    await eventually(async () => expect(await names(BEN)).toEqual(['Zoë']))
+    // Google still names the scope with the token, and no longer accepts it.
+    google.fail({ as: 'missing-scope', user: BEN, on: /\/v1\/(people|contactGroups)/, times: 3 })
+    await sync(BEN)
+    await eventually(async () => expect(google.faults.waiting).toBeLessThan(3))
+    google.faults.clear()
+    google.deliver(BEN, 'Subject: still there\r\n\r\nHello')
+    await sync(BEN)
+    await eventually(async () => expect(await status(BEN)).toBe('connected'))
+    expect(await names(BEN)).toEqual(['Zoë'])
+  })
+})

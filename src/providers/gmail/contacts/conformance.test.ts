@@ -1,0 +1,4 @@
+import { googleContactsFixture } from '../../../../test/servers/google-contacts.ts'
+import { contactsConformance } from '../../conformance/contacts.ts'
+
+contactsConformance('Google', googleContactsFixture)

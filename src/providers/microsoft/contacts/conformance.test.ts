@@ -1,0 +1,4 @@
+import { microsoftContactsFixture } from '../../../../test/servers/microsoft-contacts.ts'
+import { contactsConformance } from '../../conformance/contacts.ts'
+
+contactsConformance('Microsoft', microsoftContactsFixture)
