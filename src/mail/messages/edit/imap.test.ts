@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { serverMessages, storedMessages } from '../../../../test/kit/mailbox/mailbox-state.ts'
 import { mail, type SyncedMailboxOptions, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { messageApi } from '../../../../test/kit/messages/message-api.ts'
@@ -16,7 +16,7 @@ describe.skipIf(!dovecotAvailable()).each(Object.entries(servers))(
     })
     afterAll(() => server.stop())
 
-    describeEachDatabase('over the API', (open) => {
+    describeOneDatabase('over the API', 'sqlite', (open) => {
       async function served(options: SyncedMailboxOptions = {}) {
         const mailbox = await syncedMailbox(server, open, { before: (box) => box.deliver('a', 'b', 'c'), ...options })
         const updates = async () =>

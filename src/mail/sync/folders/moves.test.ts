@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { syncService } from '../../../../test/kit/mailbox/sync.ts'
 import { mail, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
@@ -15,7 +15,7 @@ describe.skipIf(!dovecotAvailable())('moved messages', () => {
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('between folders and UIDVALIDITY values', (open) => {
+  describeOneDatabase('between folders and UIDVALIDITY values', 'postgres', (open) => {
     it('keep their ids in another synced folder, with one `message.updated` each', async () => {
       const { box, same, ids, received, events } = await syncedMailbox(server, open, {
         ...WORK,

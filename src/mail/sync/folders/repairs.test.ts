@@ -1,6 +1,6 @@
 import { rm, truncate } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
+import { describeOneDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { syncService } from '../../../../test/kit/mailbox/sync.ts'
 import { connected, mail, syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
@@ -22,7 +22,7 @@ describe.skipIf(!dovecotAvailable())('messages that could not be read', () => {
   })
   afterAll(() => server.stop())
 
-  describeEachDatabase('on every database', (open) => {
+  describeOneDatabase('of one mailbox', 'sqlite', (open) => {
     /** A mailbox whose messages are stored as if an earlier version could not read them; the sync has stopped. */
     async function unread(...ids: string[]) {
       const box = await syncedMailbox(server, open)
