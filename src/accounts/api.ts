@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { providerSchema } from '../events/index.ts'
 import { documentedAs, documentedDefault, nullable, timestamp } from '../platform/formats/json-schema.ts'
+import { MAIL_PORTS } from '../platform/formats/mail-ports.ts'
 import { pageQuery } from '../platform/http/index.ts'
 import { accountFields } from './events.ts'
 
@@ -56,7 +57,7 @@ const optionalFlag = (description: string, more: object = {}) =>
 const imapFieldSchemas = {
   email: optionalText('The mailbox address.'),
   host: optionalText('The IMAP server.'),
-  port: optionalPort('Of the IMAP server.', documentedDefault(993)),
+  port: optionalPort('Of the IMAP server.', documentedDefault(MAIL_PORTS.imaps)),
   secure: optionalFlag('True: TLS from the first byte; false: STARTTLS. Default true, except on port 143.'),
   allowSelfSigned: optionalFlag('True: do not verify the certificate.', documentedDefault(false)),
   username: optionalText('For the IMAP server.'),

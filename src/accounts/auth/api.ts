@@ -1,5 +1,6 @@
 import { type TProperties, type TSchemaOptions, Type } from 'typebox'
 import { documentedDefault, nullable, timestamp } from '../../platform/formats/json-schema.ts'
+import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 
 /** How long a session can be used whose request does not say. */
 export const DEFAULT_EXPIRY_MINUTES = 30
@@ -146,7 +147,7 @@ const connectionFields = {
   host: Type.String({ minLength: 1 }),
   username: Type.String({ minLength: 1 }),
   password: Type.String({ minLength: 1 }),
-  port: port({ description: 'Of the IMAP server.', ...documentedDefault(993) }),
+  port: port({ description: 'Of the IMAP server.', ...documentedDefault(MAIL_PORTS.imaps) }),
   secure: flag({
     description: 'True: TLS from the first byte; false: STARTTLS. When absent: true, except on port 143.',
   }),

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
 import { asciiDomain } from '../../platform/formats/domain.ts'
 import { isEmailAddress } from '../../platform/formats/email-address.ts'
+import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 import { cleanText } from '../../platform/formats/text.ts'
 import type {
   CaldavSettings,
@@ -40,10 +41,6 @@ export interface ImapConnection {
   secrets: MailSecrets & { password: string }
 }
 
-const IMPLICIT_TLS_PORT = 993
-const STARTTLS_PORT = 143
-const SUBMISSIONS_PORT = 465
-const SUBMISSION_PORT = 587
 const MAX_LENGTH = 1024
 const MAX_PASSWORD_LENGTH = 8192
 
@@ -65,13 +62,13 @@ export function parseImapConnection(
 
   const email = required('email', read.text('email'))
   if (email !== '' && !isEmailAddress(email)) read.fail('email', 'is not an email address')
-  const port = read.port('port') ?? IMPLICIT_TLS_PORT
+  const port = read.port('port') ?? MAIL_PORTS.imaps
   const secure = read.boolean('secure')
   const imap: ImapSettings = {
     host: required('host', read.host('host')),
     port,
     username: required('username', read.text('username')),
-    security: (secure ?? port !== STARTTLS_PORT) ? 'tls' : 'starttls',
+    security: (secure ?? port !== MAIL_PORTS.imap) ? 'tls' : 'starttls',
     ...(secure === false && { allowPlain: true }),
     allowSelfSigned: read.boolean('allowSelfSigned') ?? false,
     mailbox: folderPath(read.text('mailbox') ?? 'INBOX'),
@@ -100,7 +97,7 @@ export function connectionPorts(connection: ImapConnection): { field: ImapField;
   const hasSmtp = smtp !== undefined || connection.secrets.smtpPassword !== undefined
   const ports: { field: ImapField; port: number }[] = [{ field: 'port', port: imap.port }]
   if (hasSmtp) {
-    const tried = smtp?.port === undefined ? [SUBMISSIONS_PORT, SUBMISSION_PORT] : [smtp.port]
+    const tried = smtp?.port === undefined ? [MAIL_PORTS.submissions, MAIL_PORTS.submission] : [smtp.port]
     ports.push(...tried.map((port) => ({ field: 'smtpPort' as const, port })))
   }
   if (caldav !== undefined) {
@@ -118,8 +115,9 @@ function smtpSettings(read: FieldReader): Partial<SmtpSettings> | undefined {
   const username = read.text('smtpUsername')
   const enteredPort = read.port('smtpPort')
   // A host or `secure` alone determines the port. Without any field, everything is derived from the address later.
-  const port = enteredPort ?? (secure === undefined ? undefined : secure ? SUBMISSIONS_PORT : SUBMISSION_PORT)
-  const tls = secure ?? (port === undefined ? undefined : port === SUBMISSIONS_PORT)
+  const port =
+    enteredPort ?? (secure === undefined ? undefined : secure ? MAIL_PORTS.submissions : MAIL_PORTS.submission)
+  const tls = secure ?? (port === undefined ? undefined : port === MAIL_PORTS.submissions)
   const smtp: Partial<SmtpSettings> = {
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),

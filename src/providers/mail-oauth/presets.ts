@@ -1,3 +1,5 @@
+import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
+
 /** What a vendor's members are, so that OAUTH_PROVIDERS only adds the client. */
 export interface Preset {
   label: string
@@ -20,9 +22,9 @@ interface PresetServer {
   secure: boolean
 }
 
-const imaps = (host: string): PresetServer => ({ host, port: 993, secure: true })
-const submissions = (host: string): PresetServer => ({ host, port: 465, secure: true })
-const submission = (host: string): PresetServer => ({ host, port: 587, secure: false })
+const imaps = (host: string): PresetServer => ({ host, port: MAIL_PORTS.imaps, secure: true })
+const submissions = (host: string): PresetServer => ({ host, port: MAIL_PORTS.submissions, secure: true })
+const submission = (host: string): PresetServer => ({ host, port: MAIL_PORTS.submission, secure: false })
 
 const MICROSOFT = 'https://login.microsoftonline.com/common/oauth2/v2.0'
 const FASTMAIL = 'https://www.fastmail.com/dev/protocol-'

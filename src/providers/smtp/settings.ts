@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 import type { MailAccess, SmtpSettings } from '../contract/index.ts'
 
 /** Hosts of providers whose SMTP server is not named like their IMAP server. */
@@ -9,8 +10,8 @@ const KNOWN: Readonly<Record<string, string>> = {
   'imap.gmx.com': 'mail.gmx.com',
 }
 
-const TLS = { port: 465, security: 'tls' } as const
-const STARTTLS = { port: 587, security: 'starttls' } as const
+const TLS = { port: MAIL_PORTS.submissions, security: 'tls' } as const
+const STARTTLS = { port: MAIL_PORTS.submission, security: 'starttls' } as const
 
 /**
  * The servers to try, the most likely first: what the user entered, completed from the IMAP settings. A derived host is the IMAP host

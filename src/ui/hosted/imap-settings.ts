@@ -1,4 +1,5 @@
 import { type Html, html } from '../../platform/formats/html.ts'
+import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 import { checkField, firstInvalid, selectField, textField } from './fields.ts'
 import { ICONS } from './icons.ts'
 import type { EnteredField, ImapFormValues, ImapPage } from './imap-page.ts'
@@ -8,7 +9,7 @@ const SMTP = ['smtpHost', 'smtpPort', 'smtpSecure', 'smtpUsername', 'smtpPasswor
 const CALDAV = ['caldavUrl', 'caldavUsername', 'caldavPassword'] as const
 
 /** Values of settings that neither the user nor the service chose. */
-const DEFAULTS: Partial<ImapFormValues> = { port: '993', mailbox: 'INBOX' }
+const DEFAULTS: Partial<ImapFormValues> = { port: String(MAIL_PORTS.imaps), mailbox: 'INBOX' }
 
 const securityChoices = (t: Translate) => [
   { value: '', label: t('secure.automatic') },
@@ -94,7 +95,7 @@ function portField(t: Translate, { values, errors }: ImapPage): Html {
     label: t('port.label'),
     value: values.port,
     inputmode: 'numeric',
-    placeholder: '993',
+    placeholder: String(MAIL_PORTS.imaps),
     maxLength: 5,
     errors,
   })
@@ -117,7 +118,7 @@ function smtp(t: Translate, page: ImapPage): Html {
   return html`<fieldset><legend>${t('smtp.legend')}</legend><p class="hint">${t('smtp.hint')}</p>
 <div class="row">
 ${textField(t, { name: 'smtpHost', label: t('smtp.host'), value: values.smtpHost, inputmode: 'url', placeholder: 'smtp.example.com', errors })}
-${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: '465', maxLength: 5, errors })}
+${textField(t, { name: 'smtpPort', label: t('smtp.port'), value: values.smtpPort, inputmode: 'numeric', placeholder: String(MAIL_PORTS.submissions), maxLength: 5, errors })}
 </div>
 ${selectField({ name: 'smtpSecure', label: t('smtp.secure'), value: values.smtpSecure, options: securityChoices(t), errors })}
 ${ownLogin(t, page, 'smtp')}

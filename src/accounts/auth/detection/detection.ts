@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import { replaceFailure } from '../../../platform/errors/programming-errors.ts'
+import { MAIL_PORTS } from '../../../platform/formats/mail-ports.ts'
 import { atMost } from '../../../platform/lru.ts'
 import type { DnsRecords } from '../../../platform/net/index.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
@@ -30,7 +31,6 @@ export interface Detection {
 const MAX_DOMAINS = 2000
 const FOUND_TTL_MS = 600_000
 const NOT_FOUND_TTL_MS = 60_000
-const IMAPS_PORT = 993
 const GMAIL_HOST = 'imap.gmail.com'
 const GOOGLE_MX = /(^|\.)google(mail)?\.com$/
 const MICROSOFT_MX = /\.(protection\.outlook\.com|mx\.microsoft|protection\.office365\.us|partner\.outlook\.cn)$/
@@ -72,13 +72,13 @@ export function detection({ records, outbound, clock, mailServers }: DetectionDe
       ['_imaps', '_imap'].map((service) => records.srv(`${service}._tcp.${domain}`).catch(replaceFailure([]))),
     )
     if (imaps?.[0] !== undefined) return { ...imaps[0], secure: true }
-    return imap?.[0] && { ...imap[0], secure: imap[0].port === IMAPS_PORT }
+    return imap?.[0] && { ...imap[0], secure: imap[0].port === MAIL_PORTS.imaps }
   }
 
   /** Google Workspace domains rarely publish anything else. */
   async function serverByMx(email: string): Promise<ProposedServer | undefined> {
     const provider = await detectProvider(email)
-    return provider === 'gmail' ? { host: GMAIL_HOST, port: IMAPS_PORT, secure: true } : undefined
+    return provider === 'gmail' ? { host: GMAIL_HOST, port: MAIL_PORTS.imaps, secure: true } : undefined
   }
 
   async function detectProvider(email: string): Promise<ProviderName> {

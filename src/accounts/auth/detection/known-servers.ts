@@ -1,3 +1,4 @@
+import { MAIL_PORTS } from '../../../platform/formats/mail-ports.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import type { TextKey, Translate } from '../../../ui/hosted/index.ts'
 import { guideFor } from './guides.ts'
@@ -13,9 +14,6 @@ export interface KnownServer {
   port: number
   requirement: Requirement | undefined
 }
-
-/** All of them use implicit TLS on this port. */
-const PORT = 993
 
 /** Name, IMAP host, requirement and email domains, from the providers' public help pages. */
 const SERVERS: readonly (readonly [name: string, host: string, requirement: Requirement | '', domains: string])[] = [
@@ -105,7 +103,7 @@ const BY_DOMAIN: ReadonlyMap<string, KnownServer> = new Map(
       .filter((domain) => domain !== '')
       .map((domain): [string, KnownServer] => [
         domain,
-        { name, host: host || undefined, port: PORT, requirement: requirement || undefined },
+        { name, host: host || undefined, port: MAIL_PORTS.imaps, requirement: requirement || undefined },
       ]),
   ),
 )
@@ -113,7 +111,7 @@ const BY_DOMAIN: ReadonlyMap<string, KnownServer> = new Map(
 const BY_HOST: ReadonlyMap<string, KnownServer> = new Map(
   SERVERS.filter(([, host]) => host !== '').map(([name, host, requirement]) => [
     host,
-    { name, host, port: PORT, requirement: requirement || undefined },
+    { name, host, port: MAIL_PORTS.imaps, requirement: requirement || undefined },
   ]),
 )
 

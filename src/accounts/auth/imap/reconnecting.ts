@@ -1,3 +1,4 @@
+import { MAIL_PORTS } from '../../../platform/formats/mail-ports.ts'
 import type { CaldavSettings, ImapSettings, MailSecrets, SmtpSettings } from '../../../providers/contract/index.ts'
 import type { EnteredField } from '../../../ui/hosted/index.ts'
 import type { ImapFields, LinkedMailbox } from '../../index.ts'
@@ -65,10 +66,8 @@ function readField(fields: Readonly<Record<string, unknown>>, name: string): str
   return fieldText(fields[name]).trim()
 }
 
-const SUBMISSIONS_PORT = 465
-
 function smtpFields({ host = '', port, security, allowPlain }: Partial<SmtpSettings> = {}) {
-  const isAutomatic = security === undefined || (security === 'tls') === (port === SUBMISSIONS_PORT)
+  const isAutomatic = security === undefined || (security === 'tls') === (port === MAIL_PORTS.submissions)
   const secure = isAutomatic ? '' : String(security === 'tls')
   return { smtpHost: host, smtpPort: port?.toString() ?? '', smtpSecure: allowPlain === true ? 'false' : secure }
 }
