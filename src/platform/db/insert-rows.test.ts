@@ -29,7 +29,24 @@ describeEachDatabase('insertRows', (databases) => {
   })
 
   it('inserts texts that need quotes in a literal', async () => {
-    const texts = ['"', '\\', '{}', ',', ' ', '', 'null', 'NULL', "it's", '$1', '\n', 'ä😀']
+    const texts = [
+      '"',
+      '\\',
+      '{}',
+      ',',
+      ' ',
+      '',
+      'null',
+      'NULL',
+      "it's",
+      '$1',
+      '\n',
+      '"\n\\"',
+      '\u0001',
+      '\u007f"',
+      'a\u2028b',
+      'ä😀',
+    ]
     const rows = Array.from({ length: 120 }, (_, id) => ({ id, text: texts[id % texts.length] ?? null, more: null }))
     const db = await databases()
     await db.transaction(async (tx) => {

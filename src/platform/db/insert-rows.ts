@@ -148,8 +148,13 @@ function textsLiteral(values: readonly unknown[]): string {
   return `{${values.map((value) => (value === null ? 'null' : quoted(String(value)))).join()}}`
 }
 
+/** JSON escapes these, too, by sequences that PostgreSQL does not know. */
+const OTHER_ESCAPES = /[\p{Cc}\p{Cs}]/u
+
+/** Of a text without other escapes, a quarter of the time: JSON quotes as an array does. */
 function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+  if (!OTHER_ESCAPES.test(text)) return JSON.stringify(text)
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
 interface Shape {
