@@ -182,7 +182,7 @@ export const RESOURCES = {
   },
   events: {
     about: 'All recorded events.',
-    methods: { list: 'listEvents', get: 'getEvent', stream: 'streamEvents' },
+    methods: { list: 'listEvents', get: 'getEvent', resend: 'resendEvent', stream: 'streamEvents' },
   },
   deduplication: {
     about: 'Which events count as duplicates.',

@@ -1696,6 +1696,24 @@ export class Events {
   }
 
   /**
+   * Send an event to an endpoint
+   *
+   * Sends the event under its id, whatever the endpoint subscribes to, and again if it was sent before. A delivery to an inactive endpoint waits.
+   *
+   * `POST /events/{eventId}/resend`
+   */
+  resend(eventId: string, body: Body<'resendEvent'>, options?: IdempotentOptions): Promise<Result<'resendEvent'>> {
+    const request: ApiRequest = {
+      method: 'POST',
+      path: path`/events/${eventId}/resend`,
+      body,
+      takesKey: true,
+      idempotencyKey: options?.idempotencyKey,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
    * Stream events
    *
    * Server-sent events: `id` is the position, `event` the type, `data` the event as GET /events shows it. Delivered in order and at least once. Reconnect with Last-Event-ID to miss none; the service ends a stream whose client reads too slowly. A comment at least every 30 seconds keeps the connection alive. Each key may have a limited number of open streams; a further one gets 429.

@@ -1622,6 +1622,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/{eventId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event to an endpoint
+         * @description Sends the event under its id, whatever the endpoint subscribes to, and again if it was sent before. A delivery to an inactive endpoint waits.
+         */
+        post: operations["resendEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/endpoints/{endpointId}/recover": {
         parameters: {
             query?: never;
@@ -4168,6 +4188,10 @@ export interface components {
             /** @description Number of changes of that object; the highest is the latest. */
             version: number | null;
         };
+        EventResend: {
+            /** @description It need not subscribe to the type of the event. */
+            endpointId: string;
+        };
         Experience: {
             id: string;
             /** @description Names the experience in paths and links. Cannot be changed. */
@@ -6324,6 +6348,7 @@ export type EncryptionKeys = components['schemas']['EncryptionKeys'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventHead = components['schemas']['EventHead'];
+export type EventResend = components['schemas']['EventResend'];
 export type Experience = components['schemas']['Experience'];
 export type ExperienceAvailability = components['schemas']['ExperienceAvailability'];
 export type ExperienceCreate = components['schemas']['ExperienceCreate'];
@@ -10000,6 +10025,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    resendEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true". */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of the event. */
+                eventId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventResend"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The delivery, which is queued. A repeated event keeps its delivery. */
+                        deliveryId: string;
+                    };
                 };
             };
         };

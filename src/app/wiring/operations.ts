@@ -1,6 +1,5 @@
 import { livingInstances } from '../../accounts/cluster/index.ts'
 import { accountQueries } from '../../accounts/index.ts'
-import { replayEvent } from '../../events/webhooks/index.ts'
 import { debouncedQueue } from '../../mail/sync/index.ts'
 import { auditLog, auditRoutes } from '../../operations/audit/index.ts'
 import { doctorRoutes } from '../../operations/doctor/index.ts'
@@ -130,8 +129,8 @@ export function operationRoutes(
   infrastructure: Infrastructure,
   features: Features,
 ): void {
-  const { config, clock, ids, instanceId, log } = context
-  const { db, bus, cache, queue } = infrastructure
+  const { config, clock, instanceId, log } = context
+  const { db, bus, cache } = infrastructure
   const { accounts, gmailUnits, idempotency, keys, logins, reader, sessions, sync } = features
   const transaction: typeof db.transaction = (body) => db.transaction(body)
 
@@ -151,8 +150,6 @@ export function operationRoutes(
     queue: debouncedQueue({ db, bus, instanceId, accounts, sync }),
     appearance: { authScreen: authScreen(config), ...authScreenSettings },
     activity: features.activity,
-    idempotency,
-    replayEvent: (tx, what) => replayEvent(tx, { dialect: db.dialect, queue, ids }, what, clock.now()),
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)

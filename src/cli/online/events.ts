@@ -107,7 +107,7 @@ async function resend(terminal: Terminal, args: CommandArguments): Promise<void>
   if (endpointId === undefined) {
     throw new UsageError('events resend needs --endpoint. List the endpoints: posthorn endpoints list')
   }
-  const replayed = await client(args).post<{ deliveryId: string }>(`/admin/events/${encodeURIComponent(id)}/replay`, {
+  const replayed = await client(args).post<{ deliveryId: string }>(`/events/${encodeURIComponent(id)}/resend`, {
     endpointId,
   })
   if (json !== undefined) return printJson(terminal, replayed)

@@ -6,7 +6,6 @@ import './tables.ts'
 
 export type { DeliveryQuery, DeliveryView } from './deliveries/api.ts'
 export type { DuplicateFinder, FindDuplicates } from './deliveries/mark-duplicates.ts'
-export { type ReplayDeps, replayEvent } from './deliveries/replay.ts'
 export { deliveryRoutes } from './deliveries/routes.ts'
 export { deliveryStore } from './deliveries/store.ts'
 export type { CreateBody, EndpointView } from './endpoints/api.ts'

@@ -34,6 +34,7 @@ const ROUTES: [Method, string][] = [
   ['GET', '/webhooks/deliveries'],
   ['GET', '/webhooks/deliveries/x'],
   ['POST', '/webhooks/deliveries/x/retry'],
+  ['POST', '/events/x/resend'],
 ]
 
 const BAD_INPUT: [path: string, wrong: Record<string, unknown>][] = [

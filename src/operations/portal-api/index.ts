@@ -9,7 +9,7 @@ import './activity/tables.ts'
 import { type ActivityDeps, activityRoutes } from './activity/routes.ts'
 import { type AppearanceDeps, appearanceRoutes } from './appearance/routes.ts'
 import { bookingCountRoutes } from './bookings/routes.ts'
-import { type EventDeps, eventRoutes } from './events/routes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { folderRoutes } from './folders/routes.ts'
 import type { Overview } from './overview/api.ts'
 import { counts } from './overview/counts.ts'
@@ -25,7 +25,7 @@ export type { AppearanceDeps } from './appearance/routes.ts'
 export { portalFeature } from './feature.ts'
 export { adminSessionRoutes, adminSessions } from './sessions/index.ts'
 
-export interface PortalDeps extends PreviewDeps, QueueDeps, EventDeps, ActivityDeps {
+export interface PortalDeps extends PreviewDeps, QueueDeps, ActivityDeps {
   db: Db
   clock: Clock
   syncHealth(): Promise<Overview['sync']>
@@ -46,6 +46,6 @@ export function portalRoutes(app: App, deps: PortalDeps): void {
   previewRoutes(app, { readSanitized })
   queueRoutes(app, deps)
   folderRoutes(app, db.read, deps)
-  eventRoutes(app, db.read, deps)
+  eventRoutes(app, db.read)
   activityRoutes(app, db.read, clock, deps)
 }

@@ -1227,6 +1227,10 @@ export type EventHead = {
   version: number | null
 }
 
+export type EventResend = {
+  endpointId: string
+}
+
 export type Experience = {
   id: string
   slug: string

@@ -93,6 +93,23 @@ export const deliveryQuery = Type.Object({
 })
 export type DeliveryQuery = Static<typeof deliveryQuery>
 
+export const resendParams = Type.Object({ eventId: Type.String({ minLength: 1, description: 'The id of the event.' }) })
+
+export const resendBody = Type.Object(
+  {
+    endpointId: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'It need not subscribe to the type of the event.',
+    }),
+  },
+  { title: 'EventResend' },
+)
+
+export const resendResult = Type.Object({
+  deliveryId: Type.String({ description: 'The delivery, which is queued. A repeated event keeps its delivery.' }),
+})
+
 export const recoverBody = Type.Object(
   {
     since: Type.String({

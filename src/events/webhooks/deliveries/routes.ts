@@ -3,8 +3,19 @@ import type { App, Idempotency } from '../../../platform/http/index.ts'
 import { isoTime, requireTime } from '../../../platform/time/time.ts'
 import { endpointParams } from '../endpoints/api.ts'
 import type { TestDeliveries } from '../testing/service.ts'
-import { deliveryList, deliveryParams, deliveryQuery, deliverySchema, recoverBody, recoveryResult } from './api.ts'
+import {
+  deliveryList,
+  deliveryParams,
+  deliveryQuery,
+  deliverySchema,
+  recoverBody,
+  recoveryResult,
+  resendBody,
+  resendParams,
+  resendResult,
+} from './api.ts'
 import { type RecoverDeps, recoverEndpoint } from './recovery.ts'
+import { resendEvent } from './resend.ts'
 import { retryDelivery } from './retry.ts'
 import { deliveryStore } from './store.ts'
 
@@ -16,7 +27,7 @@ export interface DeliveryRouteDeps extends RecoverDeps {
 }
 
 export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
-  const { db, clock, queue, testDeliveries, idempotency } = deps
+  const { db, clock, ids, queue, testDeliveries, idempotency } = deps
 
   app.get(
     '/webhooks/deliveries',
@@ -72,6 +83,29 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
         return deliveryStore(tx).get(deliveryId)
       }
     }),
+  )
+
+  app.post(
+    '/events/:eventId/resend',
+    {
+      config: {
+        access: 'key:write',
+        audit: { action: 'event.replayed', details: ({ body }) => ({ endpointId: Object(body).endpointId }) },
+      },
+      schema: {
+        tags: ['Events'],
+        operationId: 'resendEvent',
+        summary: 'Send an event to an endpoint',
+        description:
+          'Sends the event under its id, whatever the endpoint subscribes to, and again if it was sent before. A delivery to an inactive endpoint waits.',
+        params: resendParams,
+        body: resendBody,
+        response: { 200: resendResult },
+      },
+    },
+    idempotency.writing(async ({ params: { eventId }, body: { endpointId } }) => async (tx) => ({
+      deliveryId: await resendEvent(tx, { dialect: db.dialect, queue, ids }, { eventId, endpointId }, clock.now()),
+    })),
   )
 
   app.post(

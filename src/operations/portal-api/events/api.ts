@@ -1,12 +1,5 @@
 import { type Static, Type } from 'typebox'
 
-export const replayParams = Type.Object({ eventId: Type.String({ minLength: 1, maxLength: 64 }) })
-
-export const replayBody = Type.Object({ endpointId: Type.String({ minLength: 1, maxLength: 64 }) })
-
-export const replaySchema = Type.Object({ deliveryId: Type.String() })
-export type Replay = Static<typeof replaySchema>
-
 const MAX_NAMES = 100
 
 export const namesQuery = Type.Object({

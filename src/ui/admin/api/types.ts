@@ -2,7 +2,7 @@
 export type { Activity, ActivityPeriod } from '../../../operations/portal-api/activity/api.ts'
 export type { Appearance } from '../../../operations/portal-api/appearance/api.ts'
 export type { BookingCounts } from '../../../operations/portal-api/bookings/api.ts'
-export type { AccountNames, Replay } from '../../../operations/portal-api/events/api.ts'
+export type { AccountNames } from '../../../operations/portal-api/events/api.ts'
 export type { AccountFolders } from '../../../operations/portal-api/folders/api.ts'
 export type { Overview, Rates } from '../../../operations/portal-api/overview/api.ts'
 export type { ProviderSetup, ProviderSetups } from '../../../operations/portal-api/providers/api.ts'

@@ -16,7 +16,7 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Time } from '../../parts/time.tsx'
-import { ReplayDialog } from './replay-dialog.tsx'
+import { ResendDialog } from './resend-dialog.tsx'
 
 const PARENT = { href: '/events', label: 'Events' }
 
@@ -44,7 +44,7 @@ export default function EventPage({ eventId }: { eventId: string }) {
     { eventId, limit: 1 },
     { live: ['webhook.'], pollMs: 5000 },
   )
-  const [isReplaying, setReplaying] = useState(false)
+  const [isResending, setResending] = useState(false)
   if (event === undefined) {
     return (
       <Page title="Event" parent={PARENT}>
@@ -63,7 +63,7 @@ export default function EventPage({ eventId }: { eventId: string }) {
       parent={PARENT}
       description={<span className="wrap">{describeEvent(event.data)}</span>}
       actions={
-        <Button leftSection={<IconRotateCcw size={16} />} onClick={() => setReplaying(true)}>
+        <Button leftSection={<IconRotateCcw size={16} />} onClick={() => setResending(true)}>
           Send to an endpoint
         </Button>
       }
@@ -105,7 +105,7 @@ export default function EventPage({ eventId }: { eventId: string }) {
           ]}
         />
       </Section>
-      <ReplayDialog event={event} isOpen={isReplaying} onClose={() => setReplaying(false)} />
+      <ResendDialog event={event} isOpen={isResending} onClose={() => setResending(false)} />
     </Page>
   )
 }

@@ -3,25 +3,25 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../api/client.ts'
 import { useAction, useRead } from '../../api/queries.ts'
-import type { Endpoint, FeedEvent, List, Replay } from '../../api/types.ts'
+import type { Endpoint, FeedEvent, List } from '../../api/types.ts'
 import { Problem } from '../../parts/problem.tsx'
 
-interface ReplayDialogProps {
+interface ResendDialogProps {
   event: FeedEvent
   isOpen: boolean
   onClose(): void
 }
 
 /** Sends the event to an endpoint that did not receive it, or once more to one that did. */
-export function ReplayDialog({ event, isOpen, onClose }: ReplayDialogProps) {
+export function ResendDialog({ event, isOpen, onClose }: ResendDialogProps) {
   const endpoints = useRead<List<'endpoints', Endpoint>>('/webhooks/endpoints', { limit: 200 }, { enabled: isOpen })
   const active = (endpoints.data?.endpoints ?? []).filter(({ isActive }) => isActive)
   const only = active.length === 1 ? active[0]?.id : undefined
   const [chosen, setChosen] = useState<string | null>(null)
   const [, navigate] = useLocation()
   const id = chosen ?? only ?? null
-  const replay = useAction(
-    () => api.post<Replay>(`/admin/events/${encodeURIComponent(event.id)}/replay`, { endpointId: id }),
+  const resend = useAction(
+    () => api.post<{ deliveryId: string }>(`/events/${encodeURIComponent(event.id)}/resend`, { endpointId: id }),
     {
       invalidates: ['/webhooks', '/admin'],
       done: 'The event is on its way.',
@@ -29,7 +29,7 @@ export function ReplayDialog({ event, isOpen, onClose }: ReplayDialogProps) {
       onDone: ({ deliveryId }) => navigate(`/deliveries/${deliveryId}`),
     },
   )
-  const { reset } = replay
+  const { reset } = resend
   useEffect(() => {
     if (isOpen) return
     setChosen(null)
@@ -37,7 +37,7 @@ export function ReplayDialog({ event, isOpen, onClose }: ReplayDialogProps) {
   }, [isOpen, reset])
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()
-    replay.mutate()
+    resend.mutate()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title="Send the event to an endpoint">
@@ -47,7 +47,7 @@ export function ReplayDialog({ event, isOpen, onClose }: ReplayDialogProps) {
             The endpoint receives the event with the same id, whatever it subscribes to. An endpoint that received it
             before gets it again.
           </Text>
-          {replay.error !== null && <Problem title="The event could not be sent" error={replay.error} />}
+          {resend.error !== null && <Problem title="The event could not be sent" error={resend.error} />}
           {endpoints.data !== undefined && active.length === 0 ? (
             <Text size="sm" c="dimmed">
               There is no active endpoint. Add one under Webhooks first.
@@ -66,7 +66,7 @@ export function ReplayDialog({ event, isOpen, onClose }: ReplayDialogProps) {
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" disabled={id === null} loading={replay.isPending}>
+            <Button type="submit" disabled={id === null} loading={resend.isPending}>
               Send
             </Button>
           </Group>

@@ -11,7 +11,7 @@ import { findDeliveries, RECOVERY_LOCK } from './recovery.ts'
 import { retryDelivery } from './retry.ts'
 import { insertDeliveries } from './store.ts'
 
-export interface ReplayDeps {
+export interface ResendDeps {
   dialect: Dialect
   queue: Queue
   ids: Ids
@@ -21,13 +21,13 @@ export interface ReplayDeps {
  * Sends one event to an endpoint, whatever the endpoint subscribes to: its delivery again if it has one, otherwise a new delivery.
  * Deliveries to an inactive endpoint wait. Returns the id of the delivery. Throws not_found, conflict.
  */
-export async function replayEvent(
+export async function resendEvent(
   tx: Tx,
-  { dialect, queue, ids }: ReplayDeps,
+  { dialect, queue, ids }: ResendDeps,
   { eventId, endpointId }: { eventId: string; endpointId: string },
   nowMs: number,
 ): Promise<string> {
-  // Concurrent replays and recoveries would each create a delivery.
+  // Concurrent resends and recoveries would each create a delivery.
   await lockState(tx, RECOVERY_LOCK)
   const endpoint = await endpointStore(tx).get(endpointId)
   const event = await eventFeed(tx).find(eventId)

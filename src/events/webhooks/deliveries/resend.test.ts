@@ -4,11 +4,11 @@ import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { type WebhookFixture, webhookFixture } from '../../../../test/kit/events/webhooks.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { startReceiver } from '../../../../test/servers/receiver.ts'
-import { replayEvent } from './replay.ts'
+import { resendEvent } from './resend.ts'
 
-const replay = (fixture: WebhookFixture, eventId: string, endpointId: string) =>
+const resend = (fixture: WebhookFixture, eventId: string, endpointId: string) =>
   fixture.db.transaction((tx) =>
-    replayEvent(tx, { ...fixture, dialect: fixture.db.dialect }, { eventId, endpointId }, fixture.clock.now()),
+    resendEvent(tx, { ...fixture, dialect: fixture.db.dialect }, { eventId, endpointId }, fixture.clock.now()),
   )
 
 const stamped = (fixture: WebhookFixture) =>
@@ -30,7 +30,7 @@ describeEachDatabase('sending one event to an endpoint', (open) => {
     const [eventId = ''] = await fixture.record({ type: 'mailbox.changed' })
     await stamped(fixture)
     expect(await fixture.deliveries()).toEqual([])
-    const deliveryId = await replay(fixture, eventId, id)
+    const deliveryId = await resend(fixture, eventId, id)
     await eventually(async () => {
       expect(await fixture.deliveries()).toMatchObject([
         { id: deliveryId, eventId, endpointId: id, status: 'success', trigger: 'recover' },
@@ -43,7 +43,7 @@ describeEachDatabase('sending one event to an endpoint', (open) => {
     const { fixture, receiver, id } = await started()
     const [eventId = ''] = await fixture.record({})
     await eventually(async () => expect(await fixture.deliveries()).toMatchObject([{ status: 'success' }]))
-    const ids = await Promise.all([replay(fixture, eventId, id), replay(fixture, eventId, id)])
+    const ids = await Promise.all([resend(fixture, eventId, id), resend(fixture, eventId, id)])
     const [delivery] = await fixture.deliveries()
     expect(ids).toEqual([delivery?.id, delivery?.id])
     await eventually(async () => {
@@ -57,7 +57,7 @@ describeEachDatabase('sending one event to an endpoint', (open) => {
     const { fixture, id } = await started()
     const [eventId = ''] = await fixture.record({})
     await stamped(fixture)
-    await expect(replay(fixture, 'evt_unknown', id)).rejects.toMatchObject({ code: 'not_found' })
-    await expect(replay(fixture, eventId, 'whe_unknown')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(resend(fixture, 'evt_unknown', id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(resend(fixture, eventId, 'whe_unknown')).rejects.toMatchObject({ code: 'not_found' })
   })
 })
