@@ -1,5 +1,5 @@
 // Checks the import rules of docs/design.md in src/: downward only, no cycles, modules only through their index, within a
-// layer only types and read fragments, and no index that exports more names than its limit. `node scripts/check-imports.mjs` prints violations and exits 1 if there are any.
+// layer only types and read fragments, the SDK in commands only by import(), and no index that exports more names than its limit. `node scripts/check-imports.mjs` prints violations and exits 1 if there are any.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -77,7 +77,7 @@ export function checkImports(root) {
   for (const [file, targets] of imports) {
     for (const target of targets) violations.push(...findViolations(src, file, target))
   }
-  for (const file of files) violations.push(...exportViolations(src, file))
+  for (const file of files) violations.push(...exportViolations(src, file), ...sdkViolations(src, file))
   return [...violations, ...cycles(imports)]
 }
 
@@ -93,6 +93,18 @@ function exportViolations(src, file) {
   const limit = MAX_EXPORTS_OF[module] ?? MAX_EXPORTS
   if (count <= limit) return []
   return [`${file}: exports ${count} names, at most ${limit}. Offer a few objects and functions in place of many.`]
+}
+
+/** Loading the SDK would delay every command, also those that do not call a service. */
+function sdkViolations(src, file) {
+  if (!file.startsWith('cli/')) return []
+  const text = readFileSync(join(src, file), 'utf8')
+  const isLoaded = [...text.matchAll(STATEMENT)].some(
+    ([, type, , path]) => path === '@posthorn/sdk' && type === undefined,
+  )
+  return isLoaded
+    ? [`${file}: imports @posthorn/sdk; import its types, and its values by import() in the command.`]
+    : []
 }
 
 /** Folders of `ui` whose files run in browsers. */

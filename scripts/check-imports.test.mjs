@@ -194,6 +194,17 @@ describe('rejects', () => {
     ).toEqual([])
   })
 
+  it('the SDK, in a command that every command loads', () => {
+    const types = "import type { Account } from '@posthorn/sdk'"
+    expect(
+      findViolations({
+        'cli/online/a.ts': `${types}\nimport { Posthorn } from '@posthorn/sdk'`,
+        'cli/online/b.ts': `${types}\nconst { Posthorn } = await import('@posthorn/sdk')`,
+        'demo/demo.ts': "import { Posthorn } from '@posthorn/sdk'",
+      }),
+    ).toEqual(['cli/online/a.ts: imports @posthorn/sdk; import its types, and its values by import() in the command.'])
+  })
+
   it('an index that exports too many names', () => {
     const names = (count) => Array.from({ length: count }, (_, index) => `name${index}`).join(', ')
     expect(

@@ -13,6 +13,17 @@ export class TimeoutError extends ConnectionError {
   override name = 'TimeoutError'
 }
 
+/** A response that is no JSON object: something else than the service responded, such as a web server at another path. */
+export class InvalidResponseError extends PosthornError {
+  override name = 'InvalidResponseError'
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** The signature of a webhook is missing, invalid or too old. */
 export class WebhookVerificationError extends PosthornError {
   override name = 'WebhookVerificationError'
@@ -29,7 +40,10 @@ export interface ErrorDetail {
 /** What an error response says. */
 export interface ApiErrorFields {
   status: number
-  /** Such as `validation_failed`: base decisions on it. The errors page of the documentation lists all codes. */
+  /**
+   * Such as `validation_failed`: base decisions on it. The errors page of the documentation lists all codes. `http_502` and
+   * the like: the response does not come from the service, but from a proxy, for example.
+   */
   code: string
   /** The party that failed: `api` (the request), `provider`, `callback` (your endpoint) or `server`. */
   type: string

@@ -1,7 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConnectionError, Posthorn, RateLimitError, ServerError, TimeoutError } from '@posthorn/sdk'
+import {
+  ConnectionError,
+  InvalidResponseError,
+  Posthorn,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+} from '@posthorn/sdk'
 import { expect, it } from 'vitest'
 import { closing } from '../../test/kit/closing.ts'
 import { startServiceProcess } from '../../test/kit/service/process.ts'
@@ -48,6 +55,10 @@ it('sends one idempotency key with all attempts of a call, another one with the 
   expect([keys[1], keys[2]]).toEqual([keys[0], keys[0]])
   expect(keys[3]).not.toBe(keys[0])
   expect(keys[4]).toBe('mine')
+  // A call that is not repeated needs no key, which the service would store.
+  await posthorn.accounts.pause('acc_1', { maxRetries: 0 })
+  await posthorn.accounts.pause('acc_1', { maxRetries: 0, idempotencyKey: 'mine' })
+  expect(keysOf(server).slice(5)).toEqual([undefined, 'mine'])
 })
 
 it.each<[string, ReceiverResponse]>([
@@ -150,14 +161,26 @@ it('says which address it cannot reach, and when something else responds there',
   await expect(unreachable).rejects.toThrow(ConnectionError)
   await expect(unreachable).rejects.toThrow(`Cannot reach ${baseUrl} (connect ECONNREFUSED`)
   const { posthorn } = await scripted({ status: 200, body: '<h1>It works!</h1>' })
-  await expect(posthorn.accounts.list()).rejects.toThrow('but not with JSON. Check baseUrl.')
+  await expect(posthorn.accounts.list()).rejects.toThrow(
+    expect.objectContaining({
+      name: 'InvalidResponseError',
+      status: 200,
+      message: expect.stringContaining('but not with JSON. Check baseUrl.'),
+    }),
+  )
+  const other = await scripted(json('It works!'))
+  await expect(other.posthorn.accounts.list()).rejects.toThrow(InvalidResponseError)
   expect(() => new Posthorn({ baseUrl: 'mail.example.com' })).toThrow('baseUrl must be an address')
 })
 
 it('does not follow a redirect with the key', async () => {
-  const { server, posthorn } = await scripted({ status: 307, headers: { location: '/elsewhere' } })
+  const { server, posthorn } = await scripted(
+    { status: 307, headers: { location: '/elsewhere' } },
+    json({ id: 'acc_2' }, 302, { location: '/elsewhere' }),
+  )
   await expect(posthorn.accounts.get('acc_1')).rejects.toMatchObject({ status: 307 })
-  expect(server.requests).toHaveLength(1)
+  await expect(posthorn.accounts.get('acc_1')).rejects.toMatchObject({ status: 302, code: 'http_302' })
+  expect(server.requests).toHaveLength(2)
 })
 
 it('says how long a service with a rate limit asks to wait, and does not wait longer than it may', async () => {

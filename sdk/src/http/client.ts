@@ -1,4 +1,4 @@
-import { ConnectionError, PosthornError, readError } from '../errors.ts'
+import { ConnectionError, InvalidResponseError, PosthornError, readError } from '../errors.ts'
 import { type Deadline, pause, startDeadline } from './deadline.ts'
 import { isRetryable, retryDelayMs } from './retry.ts'
 import { type EncodedBody, encodeForm, encodeJson, type Files, randomHex } from './upload.ts'
@@ -28,7 +28,10 @@ export interface RequestOptions {
 
 /** Options of a call that the service does only once. */
 export interface IdempotentOptions extends RequestOptions {
-  /** Default: a random key, the same for all attempts of the call. Set your own to repeat a call after a restart. */
+  /**
+   * Default: a random key, the same for all attempts of the call, and none with `maxRetries: 0`. Set your own to repeat a call
+   * after a restart.
+   */
   idempotencyKey?: string | undefined
 }
 
@@ -75,19 +78,19 @@ export class Client {
   /** The JSON of the response. */
   json<Result>(request: ApiRequest, options: RequestOptions = {}): Promise<Result> {
     return this.#send(request, options, async (response) => {
-      const text = await response.text()
-      try {
-        return JSON.parse(text)
-      } catch (cause) {
-        const { baseUrl } = this.#options
-        throw new PosthornError(`${baseUrl} responded ${response.status}, but not with JSON. Check baseUrl.`, { cause })
-      }
+      const value = parseObject(await readText(response))
+      if (value !== undefined) return value as Result
+      const { baseUrl } = this.#options
+      throw new InvalidResponseError(
+        `${baseUrl} responded ${response.status}, but not with JSON. Check baseUrl.`,
+        response.status,
+      )
     })
   }
 
   /** The text of the response. */
   text(request: ApiRequest, options: RequestOptions = {}): Promise<string> {
-    return this.#send(request, options, (response) => response.text())
+    return this.#send(request, options, readText)
   }
 
   /** The response, as soon as its headers have arrived. Its body may pause for `timeoutMs` at most. */
@@ -101,7 +104,7 @@ export class Client {
   /** Makes attempts until one succeeds. `read` belongs to the attempt. */
   async #send<Result>(request: ApiRequest, options: RequestOptions, read: Read<Result>): Promise<Result> {
     const { maxRetries = this.#options.maxRetries, signal } = options
-    const sent = this.#encode(request)
+    const sent = this.#encode(request, maxRetries > 0)
     const isRepeatable = request.method !== 'POST' || sent.headers['idempotency-key'] !== undefined
     for (let failures = 1; ; failures += 1) {
       try {
@@ -144,14 +147,15 @@ export class Client {
     }
   }
 
-  #encode({ body, files, headers = {}, takesKey, idempotencyKey }: ApiRequest): SentBody {
+  /** @param isRepeated makes a key for the attempts of this call; a single attempt needs none */
+  #encode({ body, files, headers = {}, takesKey, idempotencyKey }: ApiRequest, isRepeated: boolean): SentBody {
     const { apiKey } = this.#options
     const encoded = body === undefined ? undefined : files === undefined ? encodeJson(body) : encodeForm(body, files)
     const values: Record<string, string | undefined> = {
       ...headers,
       ...encoded?.headers,
       authorization: apiKey === '' ? undefined : `Bearer ${apiKey}`,
-      'idempotency-key': takesKey ? (idempotencyKey ?? `sdk-${randomHex()}`) : undefined,
+      'idempotency-key': idempotencyKey ?? (takesKey && isRepeated ? `sdk-${randomHex()}` : undefined),
     }
     const sent = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)
     return { body: encoded?.body, headers: Object.fromEntries(sent), isStream: encoded?.isStream ?? false }
@@ -177,6 +181,22 @@ export function path(texts: TemplateStringsArray, ...ids: string[]): string {
     if (id === '' || id === '.' || id === '..') throw new PosthornError(`"${id}" is not an id.`)
     return start + encodeURIComponent(id) + text
   })
+}
+
+/** The text of a response that succeeded. */
+async function readText(response: Response): Promise<string> {
+  if (!response.ok) throw await readError(response)
+  return response.text()
+}
+
+/** Every JSON response of the service is an object. */
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Network errors say what happened in their cause. */

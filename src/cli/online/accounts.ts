@@ -1,13 +1,13 @@
+import type { Account, Posthorn } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { Account, DebouncedQueueAccount, List } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
 import { printJson } from '../json.ts'
-import { type Client, client, LIST_OPTIONS, NotFound, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
-import { relativeTime, requireWord } from './options.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
+import { parseWord, relativeTime } from './options.ts'
 import { type Column, details, printList } from './table.ts'
 
-const STATUSES = ['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused']
-const PROVIDERS = ['gmail', 'microsoft', 'imap']
+const STATUSES = ['connecting', 'syncing', 'connected', 'auth_error', 'error', 'paused'] as const
+const PROVIDERS = ['gmail', 'microsoft', 'imap'] as const
 const OPERAND = '<account>'
 
 export const accountCommands: Readonly<Record<string, Command>> = {
@@ -21,14 +21,14 @@ export const accountCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: ['posthorn accounts list', 'posthorn accounts list --status auth_error --json | jq -r .accounts[].id'],
-    run: list,
+    run: online(list),
   },
   'accounts show': {
     summary: 'show an account and the state of its sync',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: ['posthorn accounts show acc_01k9zv3h5q8m2n4p6r7s8t9vwx', 'posthorn accounts show ada@acme.example'],
-    run: show,
+    run: online(show),
   },
   'accounts sync': changing('sync', 'sync an account now', 'A sync was requested.'),
   'accounts pause': changing('pause', 'stop syncing an account until it is resumed', 'The account is paused.'),
@@ -45,28 +45,25 @@ const COLUMNS: readonly Column<Account>[] = [
   { title: 'REASON', value: ({ statusReason }) => statusReason, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
   const query = {
     ...parsePage(args),
-    status: requireWord('status', options.status, STATUSES),
-    provider: requireWord('provider', options.provider, PROVIDERS),
+    status: parseWord('status', options.status, STATUSES),
+    provider: parseWord('provider', options.provider, PROVIDERS),
     q: options.search,
   }
-  const found = await client(args).get<List<'accounts', Account>>('/accounts', query)
-  if (options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.accounts, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'account',
-    command: 'posthorn accounts list',
-  })
+  const posthorn = await open()
+  const page = await posthorn.accounts.list(query)
+  if (options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'account', command: 'posthorn accounts list' })
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const named = requireOperand(args, 'accounts show', 'an account', 'posthorn accounts list')
-  const api = client(args)
-  const account = await findAccount(api, named)
-  const sync = await api.get<DebouncedQueueAccount>(`/debounced-queue/accounts/${account.id}`)
+  const posthorn = await open()
+  const account = await findAccount(posthorn, named)
+  const sync = await posthorn.debouncedQueue.getAccount(account.id)
   if (args.options.json !== undefined) return printJson(terminal, { ...account, sync })
   const at = (time: string | null) =>
     `${time ?? ''}${time === null ? '' : '  '}${relativeTime(time, systemClock.now())}`
@@ -97,27 +94,28 @@ function changing(verb: 'sync' | 'pause' | 'resume', summary: string, done: stri
       `posthorn accounts ${verb} acc_01k9zv3h5q8m2n4p6r7s8t9vwx`,
       `posthorn accounts ${verb} ada@acme.example`,
     ],
-    async run(terminal, args) {
+    run: online(async (terminal, args, open) => {
       const named = requireOperand(args, `accounts ${verb}`, 'an account', 'posthorn accounts list')
-      const api = client(args)
-      const { id } = await findAccount(api, named)
-      const account = await api.post<Account>(`/accounts/${id}/${verb}`)
+      const posthorn = await open()
+      const { id } = await findAccount(posthorn, named)
+      const account = await posthorn.accounts[verb](id)
       if (args.options.json !== undefined) return printJson(terminal, account)
       const isRefused = verb === 'sync' && account.status === 'paused'
       terminal.out(`${account.id}  ${account.email}  ${account.status}`)
       terminal.error(isRefused ? `The account is paused. Run: posthorn accounts resume ${id}` : done)
-    },
+    }),
   }
 }
 
 /** The account with this id, `customUserId` or address. Throws when several have it. */
-export async function findAccount(api: Client, named: string): Promise<Account> {
+export async function findAccount(posthorn: Posthorn, named: string): Promise<Account> {
   try {
-    return await api.get<Account>(`/accounts/${encodeURIComponent(named)}`)
+    return await posthorn.accounts.get(named)
   } catch (error) {
-    if (!(error instanceof NotFound) || !named.includes('@')) throw error
-    const found = await api.get<List<'accounts', Account>>('/accounts', { q: named })
-    const accounts = found.accounts.filter(({ email }) => email.toLowerCase() === named.toLowerCase())
+    const { NotFoundError } = await import('@posthorn/sdk')
+    if (!(error instanceof NotFoundError) || !named.includes('@')) throw error
+    const { items } = await posthorn.accounts.list({ q: named })
+    const accounts = items.filter(({ email }) => email.toLowerCase() === named.toLowerCase())
     const [account, ...others] = accounts
     if (account === undefined) throw new Error(`No account has the address ${named}. List them: posthorn accounts list`)
     if (others.length > 0) {

@@ -1,14 +1,14 @@
+import type { Backfill } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
-import type { Backfill, List } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
 import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
-import { relativeTime, requireWord } from './options.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
+import { parseWord, relativeTime } from './options.ts'
 import { type Column, details, printList } from './table.ts'
 
-const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled']
+const STATUSES = ['running', 'paused', 'completed', 'failed', 'cancelled'] as const
 const OPERAND = '<account>'
 const LIST = 'posthorn accounts list'
 
@@ -21,14 +21,14 @@ export const backfillCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: ['posthorn backfill list --status running'],
-    run: list,
+    run: online(list),
   },
   'backfill show': {
     summary: 'show the progress of the historical sync of an account',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: ['posthorn backfill show ada@acme.example'],
-    run: (terminal, args) => act(terminal, args, 'show'),
+    run: online((terminal, args, open) => act(terminal, args, open, 'show')),
   },
   'backfill start': acting('start', 'read the older mail of an account in the background'),
   'backfill pause': acting('pause', 'pause the historical sync of an account'),
@@ -53,15 +53,12 @@ const COLUMNS: readonly Column<Backfill>[] = [
   { title: 'LAST ERROR', value: ({ lastError }) => lastError, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
-  const query = { ...parsePage(args), status: requireWord('status', args.options.status, STATUSES) }
-  const found = await client(args).get<List<'backfills', Backfill>>('/historical-sync', query)
-  if (args.options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.backfills, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'historical sync',
-    command: 'posthorn backfill list',
-  })
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
+  const query = { ...parsePage(args), status: parseWord('status', args.options.status, STATUSES) }
+  const posthorn = await open()
+  const page = await posthorn.historicalSync.list(query)
+  if (args.options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'historical sync', command: 'posthorn backfill list' })
 }
 
 type Action = 'start' | 'pause' | 'resume' | 'restart' | 'cancel'
@@ -72,18 +69,15 @@ function acting(action: Action, summary: string): Command {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn backfill ${action} acc_01k9zv3h5q8m2n4p6r7s8t9vwx`],
-    run: (terminal, args) => act(terminal, args, action),
+    run: online((terminal, args, open) => act(terminal, args, open, action)),
   }
 }
 
-async function act(terminal: Terminal, args: CommandArguments, action: Action | 'show'): Promise<void> {
+async function act(terminal: Terminal, args: CommandArguments, open: Open, action: Action | 'show'): Promise<void> {
   const named = requireOperand(args, `backfill ${action}`, 'an account', LIST)
-  const api = client(args)
-  const { id } = await findAccount(api, named)
-  const backfill =
-    action === 'show'
-      ? await api.get<Backfill>(`/historical-sync/${id}`)
-      : await api.post<Backfill>(`/historical-sync/${action}/${id}`)
+  const posthorn = await open()
+  const { id } = await findAccount(posthorn, named)
+  const backfill = await posthorn.historicalSync[action === 'show' ? 'get' : action](id)
   if (args.options.json !== undefined) return printJson(terminal, backfill)
   const lines = details({
     Account: backfill.accountId,

@@ -1,10 +1,11 @@
+import type { Account, Posthorn } from '@posthorn/sdk'
 import { sleep } from '../../platform/concurrency/abort.ts'
-import type { Account, AuthSessionStatus } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
 import { printJson } from '../json.ts'
 import { untilSignal } from '../until-signal.ts'
-import { type Client, client, ONLINE_OPTIONS } from './client.ts'
-import { createSession, SESSION_OPTIONS, startPage } from './sessions.ts'
+import { ONLINE_OPTIONS, type Open, online } from './client.ts'
+import { createSession, SESSION_OPTIONS } from './sessions.ts'
+import { startPage } from './start-page.ts'
 
 const POLL_MS = 1000
 
@@ -18,13 +19,13 @@ export const connectCommand: Command = {
     ...ONLINE_OPTIONS,
   },
   examples: ['posthorn connect', 'posthorn connect ada@acme.example', 'posthorn connect --no-browser --user 4711'],
-  run: connect,
+  run: online(connect),
 }
 
-async function connect(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function connect(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
-  const api = client(args)
-  const { code, authUrl } = await createSession(api, args, await startPage(api))
+  const posthorn = await open()
+  const { code, authUrl } = await createSession(posthorn, args, await startPage(args))
   const hasOpened = options['no-browser'] === undefined && terminal.openBrowser?.(authUrl) === true
   // Without stdout for it, a program could not read the account from there.
   const say = options.json === undefined ? terminal.out : terminal.error
@@ -35,19 +36,24 @@ async function connect(terminal: Terminal, args: CommandArguments): Promise<void
   )
   say(`\n  ${authUrl}\n`)
   terminal.error('Waiting for the mailbox. Press Ctrl-C to stop.')
-  const account = await untilSignal((signal) => waitForAccount(api, code, terminal, signal))
+  const account = await untilSignal((signal) => waitForAccount(posthorn, code, terminal, signal))
   if (options.json !== undefined) return printJson(terminal, account)
   terminal.out(`Connected ${account.email}: ${account.id}`)
   terminal.out(`See its sync: posthorn accounts show ${account.id}`)
 }
 
 /** Resolves once the session connected an account. A failed attempt is reported, because the person may try again. */
-async function waitForAccount(api: Client, code: string, terminal: Terminal, signal: AbortSignal): Promise<Account> {
+async function waitForAccount(
+  posthorn: Posthorn,
+  code: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Account> {
   let reported: string | null = null
   for (;;) {
-    const session = await api.get<AuthSessionStatus>(`/auth/sessions/${code}`)
+    const session = await posthorn.sessions.get(code)
     const { status, accountId, failureCode } = session
-    if (status === 'completed' && accountId !== null) return api.get<Account>(`/accounts/${accountId}`)
+    if (status === 'completed' && accountId !== null) return posthorn.accounts.get(accountId)
     if (status === 'completed') throw new Error('The account was deleted again.')
     if (status === 'expired') throw new Error('The link expired before a mailbox was connected. Run the command again.')
     if (status === 'failed' && failureCode !== null && failureCode !== reported) {

@@ -1,12 +1,12 @@
+import type { WebhookAttempt, WebhookDelivery } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { List, WebhookAttempt, WebhookDelivery } from '../../ui/generated/api-objects.ts'
 import type { Command, CommandArguments, Terminal } from '../command.ts'
 import { printJson } from '../json.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
-import { relativeTime, requireWord } from './options.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
+import { parseWord, relativeTime } from './options.ts'
 import { type Column, details, printList, table } from './table.ts'
 
-const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled']
+const STATUSES = ['pending', 'retrying', 'success', 'failed', 'deduplicated', 'cancelled'] as const
 const OPERAND = '<delivery>'
 const EXAMPLE_ID = 'dlv_01k9zw5m3t7v9x1z3b5d7f9h2k'
 
@@ -26,21 +26,21 @@ export const deliveryCommands: Readonly<Record<string, Command>> = {
       'posthorn deliveries list --status failed',
       'posthorn deliveries list --type message.received --limit 10',
     ],
-    run: list,
+    run: online(list),
   },
   'deliveries show': {
     summary: 'show a delivery and its attempts',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn deliveries show ${EXAMPLE_ID}`],
-    run: show,
+    run: online(show),
   },
   'deliveries retry': {
     summary: 'send a delivery again, under the same ids',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn deliveries retry ${EXAMPLE_ID}`],
-    run: retry,
+    run: online(retry),
   },
 }
 
@@ -57,28 +57,26 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'URL', value: ({ url }) => url, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
   const query = {
     ...parsePage(args),
-    status: requireWord('status', options.status, STATUSES),
+    status: parseWord('status', options.status, STATUSES),
     endpointId: options.endpoint,
     accountId: options.account,
     eventId: options.event,
     eventType: options.type,
   }
-  const found = await client(args).get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', query)
-  if (options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.deliveries, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'delivery',
-    command: 'posthorn deliveries list',
-  })
+  const posthorn = await open()
+  const page = await posthorn.deliveries.list(query)
+  if (options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'delivery', command: 'posthorn deliveries list' })
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'deliveries show', 'a delivery', 'posthorn deliveries list')
-  const delivery = await client(args).get<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}`)
+  const posthorn = await open()
+  const delivery = await posthorn.deliveries.get(id)
   if (args.options.json !== undefined) return printJson(terminal, delivery)
   const lines = details({
     Delivery: delivery.id,
@@ -105,9 +103,10 @@ const ATTEMPT_COLUMNS: readonly Column<WebhookAttempt>[] = [
   { title: 'RESULT', value: describeResult, shrinks: true },
 ]
 
-async function retry(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function retry(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'deliveries retry', 'a delivery', 'posthorn deliveries list --status failed')
-  const delivery = await client(args).post<WebhookDelivery>(`/webhooks/deliveries/${encodeURIComponent(id)}/retry`)
+  const posthorn = await open()
+  const delivery = await posthorn.deliveries.retry(id)
   if (args.options.json !== undefined) return printJson(terminal, delivery)
   terminal.out(`${delivery.id}  ${delivery.eventType}  ${delivery.status}  ${describeResult(delivery)}`.trimEnd())
 }

@@ -1,9 +1,9 @@
+import type { WebhookEndpoint } from '@posthorn/sdk'
 import { generateSigningSecret } from '../../platform/crypto/signature.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { Done, List, WebhookDelivery, WebhookEndpoint } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
 import { parseSince, relativeTime } from './options.ts'
 import { type Column, details, printList } from './table.ts'
 
@@ -16,14 +16,14 @@ export const endpointCommands: Readonly<Record<string, Command>> = {
     summary: 'list the webhook endpoints, newest first',
     options: { ...LIST_OPTIONS, ...ONLINE_OPTIONS },
     examples: [LIST, 'posthorn endpoints list --json | jq -r .endpoints[].url'],
-    run: list,
+    run: online(list),
   },
   'endpoints show': {
     summary: 'show a webhook endpoint',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn endpoints show ${EXAMPLE_ID}`],
-    run: show,
+    run: online(show),
   },
   'endpoints create': {
     summary: 'create a webhook endpoint and print its signing secret, once',
@@ -36,7 +36,7 @@ export const endpointCommands: Readonly<Record<string, Command>> = {
       'posthorn endpoints create http://localhost:3000/hook',
       "posthorn endpoints create https://app.example.com/hook --events 'message.*,booking.confirmed'",
     ],
-    run: create,
+    run: online(create),
   },
   'endpoints enable': switching('enable', 'send events to an endpoint again'),
   'endpoints disable': switching('disable', 'send an endpoint no events until it is enabled'),
@@ -45,7 +45,7 @@ export const endpointCommands: Readonly<Record<string, Command>> = {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn endpoints test ${EXAMPLE_ID}`],
-    run: test,
+    run: online(test),
   },
   'endpoints recover': {
     summary: 'send the events that an endpoint missed',
@@ -55,25 +55,23 @@ export const endpointCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: [`posthorn endpoints recover ${EXAMPLE_ID} --since 2h`],
-    run: recover,
+    run: online(recover),
   },
   'endpoints rotate-secret': {
     summary: 'replace the signing secret of an endpoint, and print the new one, once',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn endpoints rotate-secret ${EXAMPLE_ID}`],
-    run: rotateSecret,
+    run: online(rotateSecret),
   },
   'endpoints delete': {
     summary: 'delete an endpoint, and cancel its waiting deliveries',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn endpoints delete ${EXAMPLE_ID}`],
-    run: remove,
+    run: online(remove),
   },
 }
-
-const path = (id: string) => `/webhooks/endpoints/${encodeURIComponent(id)}`
 
 function describeState({ isActive, circuit }: WebhookEndpoint): string {
   if (!isActive) return 'disabled'
@@ -92,19 +90,18 @@ const COLUMNS: readonly Column<WebhookEndpoint>[] = [
   },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
-  const found = await client(args).get<List<'endpoints', WebhookEndpoint>>('/webhooks/endpoints', parsePage(args))
-  if (args.options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.endpoints, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'endpoint',
-    command: LIST,
-  })
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
+  const query = parsePage(args)
+  const posthorn = await open()
+  const page = await posthorn.endpoints.list(query)
+  if (args.options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'endpoint', command: LIST })
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'endpoints show', 'an endpoint', LIST)
-  const endpoint = await client(args).get<WebhookEndpoint>(path(id))
+  const posthorn = await open()
+  const endpoint = await posthorn.endpoints.get(id)
   if (args.options.json !== undefined) return printJson(terminal, endpoint)
   printEndpoint(terminal, endpoint)
 }
@@ -127,12 +124,13 @@ function printEndpoint(terminal: Terminal, endpoint: WebhookEndpoint): void {
   for (const line of lines) terminal.out(line)
 }
 
-async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function create(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { operands, options } = args
   const [url] = operands
   if (url === undefined) throw new UsageError('endpoints create needs the address that receives the webhooks.')
   const eventTypes = options.events?.split(',').map((type) => type.trim())
-  const endpoint = await client(args).post<WebhookEndpoint>('/webhooks/endpoints', { url, eventTypes })
+  const posthorn = await open()
+  const endpoint = await posthorn.endpoints.create({ url, ...(eventTypes && { eventTypes }) })
   if (options.json !== undefined) return printJson(terminal, endpoint)
   printEndpoint(terminal, endpoint)
   terminal.error('This is the only time that the secret is shown. Your application verifies webhooks with it.')
@@ -144,18 +142,20 @@ function switching(verb: 'enable' | 'disable', summary: string): Command {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn endpoints ${verb} ${EXAMPLE_ID}`],
-    async run(terminal, args) {
+    run: online(async (terminal, args, open) => {
       const id = requireOperand(args, `endpoints ${verb}`, 'an endpoint', LIST)
-      const endpoint = await client(args).put<WebhookEndpoint>(path(id), { isActive: verb === 'enable' })
+      const posthorn = await open()
+      const endpoint = await posthorn.endpoints.update(id, { isActive: verb === 'enable' })
       if (args.options.json !== undefined) return printJson(terminal, endpoint)
       terminal.out(`${endpoint.id}  ${endpoint.url}  ${describeState(endpoint)}`)
-    },
+    }),
   }
 }
 
-async function test(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function test(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'endpoints test', 'an endpoint', LIST)
-  const delivery = await client(args).post<WebhookDelivery>(`${path(id)}/test`)
+  const posthorn = await open()
+  const delivery = await posthorn.endpoints.test(id)
   const { status, responseStatus, error, durationMs } = delivery
   if (args.options.json !== undefined) printJson(terminal, delivery)
   else terminal.out(`${delivery.id}  ${status}  ${error?.message ?? `${responseStatus} in ${durationMs} ms`}`)
@@ -163,25 +163,25 @@ async function test(terminal: Terminal, args: CommandArguments): Promise<void> {
     throw new Error(`The endpoint did not accept the test event. See: posthorn deliveries show ${delivery.id}`)
 }
 
-async function recover(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function recover(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'endpoints recover', 'an endpoint', LIST)
   const { since, json } = args.options
   if (since === undefined) throw new UsageError('endpoints recover needs --since, such as --since 2h.')
-  const result = await client(args).post<{ recovered: number; complete: boolean }>(`${path(id)}/recover`, {
-    since: parseSince('since', since, systemClock.now()),
-  })
+  const body = { since: parseSince('since', since, systemClock.now()) }
+  const posthorn = await open()
+  const result = await posthorn.endpoints.recover(id, body)
   if (json !== undefined) return printJson(terminal, result)
   const { recovered, complete } = result
   terminal.out(`Queued ${recovered} ${recovered === 1 ? 'delivery' : 'deliveries'}.`)
   if (!complete) terminal.error('There are more. Run the command again.')
 }
 
-async function rotateSecret(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function rotateSecret(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'endpoints rotate-secret', 'an endpoint', LIST)
-  const api = client(args)
-  const { hasSecret } = await api.get<WebhookEndpoint>(path(id))
+  const posthorn = await open()
+  const { hasSecret } = await posthorn.endpoints.get(id)
   const secret = generateSigningSecret()
-  const endpoint = { ...(await api.put<WebhookEndpoint>(path(id), { secret })), secret }
+  const endpoint = { ...(await posthorn.endpoints.update(id, { secret })), secret }
   if (args.options.json !== undefined) return printJson(terminal, endpoint)
   printEndpoint(terminal, endpoint)
   const overlap = hasSecret
@@ -190,9 +190,10 @@ async function rotateSecret(terminal: Terminal, args: CommandArguments): Promise
   terminal.error(`This is the only time that the secret is shown.${overlap}`)
 }
 
-async function remove(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function remove(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'endpoints delete', 'an endpoint', LIST)
-  const done = await client(args).delete<Done>(path(id))
+  const posthorn = await open()
+  const done = await posthorn.endpoints.delete(id)
   if (args.options.json !== undefined) return printJson(terminal, done)
   terminal.out(done.message)
 }

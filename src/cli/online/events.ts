@@ -1,9 +1,9 @@
+import type { Event, WebhookDelivery } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { Event, List, WebhookDelivery } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
 import { parseSince, relativeTime } from './options.ts'
 import { type Column, details, printable, printList, table } from './table.ts'
 
@@ -21,14 +21,14 @@ export const eventCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: ['posthorn events list --since 2h', 'posthorn events list --type message.received --limit 10'],
-    run: list,
+    run: online(list),
   },
   'events show': {
     summary: 'show an event, its data, and its webhook deliveries',
     operand: '<event>',
     options: ONLINE_OPTIONS,
     examples: [`posthorn events show ${EXAMPLE_ID}`, `posthorn events show ${EXAMPLE_ID} --json | jq .data`],
-    run: show,
+    run: online(show),
   },
   'events resend': {
     summary: 'send an event to an endpoint, also once more',
@@ -38,7 +38,7 @@ export const eventCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: [`posthorn events resend ${EXAMPLE_ID} --endpoint whe_01k9zw3a5c7e9g1j3m5p7r9t1v`],
-    run: resend,
+    run: online(resend),
   },
 }
 
@@ -50,23 +50,19 @@ const COLUMNS: readonly Column<Event>[] = [
   { title: 'OBJECT', value: ({ objectId }) => objectId, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
-  const api = client(args)
+  const posthorn = await open()
   const query = {
     ...parsePage(args),
     type: options.type,
-    accountId: options.account === undefined ? undefined : (await findAccount(api, options.account)).id,
+    accountId: options.account === undefined ? undefined : (await findAccount(posthorn, options.account)).id,
     since: options.since === undefined ? undefined : parseSince('since', options.since, systemClock.now()),
-    order: 'desc',
+    order: 'desc' as const,
   }
-  const found = await api.get<List<'events', Event>>('/events', query)
-  if (options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.events, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'event',
-    command: LIST,
-  })
+  const page = await posthorn.events.list(query)
+  if (options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'event', command: LIST })
 }
 
 const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
@@ -75,12 +71,11 @@ const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
   { title: 'URL', value: ({ url }) => url, shrinks: true },
 ]
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'events show', 'an event', LIST)
-  const api = client(args)
-  const event = await api.get<Event>(`/events/${encodeURIComponent(id)}`)
-  const found = await api.get<List<'deliveries', WebhookDelivery>>('/webhooks/deliveries', { eventId: event.id })
-  const { deliveries } = found
+  const posthorn = await open()
+  const event = await posthorn.events.get(id)
+  const { items: deliveries } = await posthorn.deliveries.list({ eventId: event.id })
   if (args.options.json !== undefined) return printJson(terminal, { ...event, deliveries })
   const lines = details({
     Event: event.id,
@@ -101,18 +96,17 @@ async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
   for (const line of table(deliveries, DELIVERY_COLUMNS, terminal.width)) terminal.out(line)
 }
 
-async function resend(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function resend(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'events resend', 'an event', LIST)
   const { endpoint: endpointId, json } = args.options
   if (endpointId === undefined) {
     throw new UsageError('events resend needs --endpoint. List the endpoints: posthorn endpoints list')
   }
-  const replayed = await client(args).post<{ deliveryId: string }>(`/events/${encodeURIComponent(id)}/resend`, {
-    endpointId,
-  })
-  if (json !== undefined) return printJson(terminal, replayed)
-  terminal.out(replayed.deliveryId)
-  terminal.error(`The event is queued. See the result: posthorn deliveries show ${replayed.deliveryId}`)
+  const posthorn = await open()
+  const sent = await posthorn.events.resend(id, { endpointId })
+  if (json !== undefined) return printJson(terminal, sent)
+  terminal.out(sent.deliveryId)
+  terminal.error(`The event is queued. See the result: posthorn deliveries show ${sent.deliveryId}`)
 }
 
 /** Keeps the indentation of the JSON. */

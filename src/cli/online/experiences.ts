@@ -1,13 +1,13 @@
-import type { Experience, List } from '../../ui/generated/api-objects.ts'
+import type { Experience } from '@posthorn/sdk'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
 import { type Column, details, printList } from './table.ts'
 
 const OPERAND = '<slug>'
 const LIST = 'posthorn experiences list'
-const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday']
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const
 const DEFAULT_HOURS = '09:00-17:00'
 const DEFAULT_MINUTES = '30'
 
@@ -16,14 +16,14 @@ export const experienceCommands: Readonly<Record<string, Command>> = {
     summary: 'list the experiences: the pages on which guests book',
     options: { ...LIST_OPTIONS, ...ONLINE_OPTIONS },
     examples: [LIST],
-    run: list,
+    run: online(list),
   },
   'experiences show': {
     summary: 'show an experience and its booking page',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: ['posthorn experiences show intro-call'],
-    run: show,
+    run: online(show),
   },
   'experiences create': {
     summary: 'create an experience with open hours from Monday to Friday',
@@ -40,13 +40,11 @@ export const experienceCommands: Readonly<Record<string, Command>> = {
       'posthorn experiences create intro-call --accounts ada@acme.example',
       "posthorn experiences create demo --name 'Product demo' --minutes 45 --hours 10:00-16:00 --timezone Europe/Berlin",
     ],
-    run: create,
+    run: online(create),
   },
   'experiences enable': switching('enable', 'offer an experience to guests again'),
   'experiences disable': switching('disable', 'offer an experience to no guest; its bookings remain'),
 }
-
-const path = (slug: string) => `/scheduler/experiences/${encodeURIComponent(slug)}`
 
 const COLUMNS: readonly Column<Experience>[] = [
   { title: 'SLUG', value: ({ slug }) => slug },
@@ -57,19 +55,20 @@ const COLUMNS: readonly Column<Experience>[] = [
   { title: 'BOOKING PAGE', value: ({ bookingUrl }) => bookingUrl, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
-  const found = await client(args).get<List<'experiences', Experience>>('/scheduler/experiences', parsePage(args))
-  if (args.options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.experiences, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'experience',
-    command: LIST,
-  })
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
+  const query = parsePage(args)
+  const posthorn = await open()
+  const page = await posthorn.experiences.list(query)
+  if (args.options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'experience', command: LIST })
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const slug = requireOperand(args, 'experiences show', 'an experience', LIST)
-  const experience = await client(args).get<Experience>(path(slug))
+  const posthorn = await open()
+  const experience = await posthorn.experiences.get(slug)
+  // The response to a guest, who has no key.
+  if (!('id' in experience)) throw new Error('The service shows the experience as to a guest. Pass a key with --key.')
   if (args.options.json !== undefined) return printJson(terminal, experience)
   printExperience(terminal, experience)
 }
@@ -94,7 +93,7 @@ function printExperience(terminal: Terminal, experience: Experience): void {
   for (const line of lines) terminal.out(line)
 }
 
-async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function create(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { operands, options } = args
   const [slug] = operands
   if (slug === undefined) throw new UsageError('experiences create needs a slug, such as intro-call.')
@@ -102,17 +101,17 @@ async function create(terminal: Terminal, args: CommandArguments): Promise<void>
   if (start === undefined || end === undefined) throw new UsageError('--hours must be such as 09:00-17:00.')
   const minutes = options.minutes ?? DEFAULT_MINUTES
   if (!/^[1-9]\d{0,3}$/.test(minutes)) throw new UsageError('--minutes must be a whole number from 1.')
-  const api = client(args)
+  const posthorn = await open()
   const defaultAccountIds: string[] = []
   for (const named of options.accounts?.split(',') ?? [])
-    defaultAccountIds.push((await findAccount(api, named.trim())).id)
-  const experience = await api.post<Experience>('/scheduler/experiences', {
+    defaultAccountIds.push((await findAccount(posthorn, named.trim())).id)
+  const experience = await posthorn.experiences.create({
     slug,
     name: options.name ?? slug,
     timezone: options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     defaultAccountIds,
     availability: {
-      openHours: [{ days: WEEKDAYS, start, end }],
+      openHours: [{ days: [...WEEKDAYS], start, end }],
       durationMinutes: Number(minutes),
     },
   })
@@ -129,11 +128,12 @@ function switching(verb: 'enable' | 'disable', summary: string): Command {
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn experiences ${verb} intro-call`],
-    async run(terminal, args) {
+    run: online(async (terminal, args, open) => {
       const slug = requireOperand(args, `experiences ${verb}`, 'an experience', LIST)
-      const experience = await client(args).patch<Experience>(path(slug), { isActive: verb === 'enable' })
+      const posthorn = await open()
+      const experience = await posthorn.experiences.update(slug, { isActive: verb === 'enable' })
       if (args.options.json !== undefined) return printJson(terminal, experience)
       terminal.out(`${experience.slug}  ${experience.name}  ${experience.isActive ? 'active' : 'disabled'}`)
-    },
+    }),
   }
 }

@@ -1,20 +1,20 @@
+import type { ApiKey } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime, parseTime } from '../../platform/time/time.ts'
-import type { ApiKey, CreatedApiKey, Done, List } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
 import { relativeTime, requireWord } from './options.ts'
 import { type Column, printList } from './table.ts'
 
-const SCOPES = ['read', 'write', 'admin']
+const SCOPES = ['read', 'write', 'admin'] as const
 
 export const keyCommands: Readonly<Record<string, Command>> = {
   'keys list': {
     summary: 'list the API keys, without the keys themselves',
     options: { ...LIST_OPTIONS, ...ONLINE_OPTIONS },
     examples: ['posthorn keys list'],
-    run: list,
+    run: online(list),
   },
   'keys create': {
     summary: 'create an API key and print it, once',
@@ -28,14 +28,14 @@ export const keyCommands: Readonly<Record<string, Command>> = {
       'posthorn keys create --name dashboard',
       'posthorn keys create --name deploy --scopes read,write --expires 90d',
     ],
-    run: create,
+    run: online(create),
   },
   'keys revoke': {
     summary: 'revoke an API key at once',
     operand: '<key id>',
     options: ONLINE_OPTIONS,
     examples: ['posthorn keys revoke key_01jd8e4v5t6y7n8m9p0q1r2s3t'],
-    run: revoke,
+    run: online(revoke),
   },
 }
 
@@ -53,24 +53,23 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   { title: 'CREATED BY', value: ({ createdBy }) => createdBy, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
-  const found = await client(args).get<List<'apiKeys', ApiKey>>('/api-keys', parsePage(args))
-  if (args.options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.apiKeys, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'key',
-    command: 'posthorn keys list',
-  })
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
+  const query = parsePage(args)
+  const posthorn = await open()
+  const page = await posthorn.apiKeys.list(query)
+  if (args.options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'key', command: 'posthorn keys list' })
 }
 
-async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function create(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
   const { name } = options
   if (name === undefined || name.trim() === '')
     throw new UsageError('keys create needs --name, such as --name dashboard.')
   const scopes = (options.scopes ?? 'read').split(',').map((scope) => requireWord('scopes', scope.trim(), SCOPES))
   const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, systemClock.now())
-  const created = await client(args).post<CreatedApiKey>('/api-keys', { name, scopes, expiresAt })
+  const posthorn = await open()
+  const created = await posthorn.apiKeys.create({ name, scopes, expiresAt })
   if (options.json !== undefined) return printJson(terminal, created)
   terminal.out(created.key)
   terminal.error(`This is the only time that the key ${created.id} is shown. Store it where ${created.name} reads it.`)
@@ -86,9 +85,10 @@ function parseExpiry(text: string, nowMs: number): string {
   return isoTime(ms)
 }
 
-async function revoke(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function revoke(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'keys revoke', 'the id of a key', 'posthorn keys list')
-  const done = await client(args).delete<Done>(`/api-keys/${encodeURIComponent(id)}`)
+  const posthorn = await open()
+  const done = await posthorn.apiKeys.revoke(id)
   if (args.options.json !== undefined) return printJson(terminal, done)
   terminal.out(done.message)
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { ApiError, type Event, Posthorn } from '@posthorn/sdk'
+import type { Event } from '@posthorn/sdk'
 import { generateSigningSecret, webhookHeaders } from '../../platform/crypto/signature.ts'
 import { describeError } from '../../platform/errors/describe-error.ts'
 import { findSecret, writeSecret } from '../../platform/secrets/index.ts'
@@ -9,7 +9,8 @@ import { systemClock } from '../../platform/time/clock.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import { type Command, UsageError } from '../command.ts'
 import { untilSignal } from '../until-signal.ts'
-import { runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { explainStatus } from './failures.ts'
+import { openClient, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 const TIMEOUT_MS = 30_000
 const WIDEST_TYPE = 24
@@ -48,7 +49,7 @@ export const listenCommand: Command = {
     const doing =
       forward === undefined ? `Showing events of ${service.url}` : `Forwarding events of ${service.url} to ${forward}`
     await untilSignal(async (signal) => {
-      const posthorn = new Posthorn({ baseUrl: service.url, apiKey: service.key })
+      const posthorn = await openClient(service)
       const options = {
         signal,
         onOpen: () => say(`${doing}. Press Ctrl-C to stop.`),
@@ -63,8 +64,7 @@ export const listenCommand: Command = {
         for await (const event of posthorn.events.stream({ type, accountId }, options)) await show(event)
       } catch (error) {
         if (signal.aborted) return
-        if (!(error instanceof ApiError)) throw error
-        throw new Error(`The service responded ${error.status}: ${error.message}`)
+        throw await explainStatus(error, service.url)
       }
     })
   },

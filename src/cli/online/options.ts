@@ -2,9 +2,19 @@ import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { isoTime, parseTime } from '../../platform/time/time.ts'
 import { UsageError } from '../command.ts'
 
-/** The value of an option that must be one of the words. Throws `UsageError` for another one. */
-export function requireWord(name: string, value: string | undefined, words: readonly string[]): string | undefined {
-  if (value === undefined || words.includes(value)) return value
+/** The value of an option that must be one of the words, undefined without the option. Throws `UsageError` for another one. */
+export function parseWord<Word extends string>(
+  name: string,
+  value: string | undefined,
+  words: readonly Word[],
+): Word | undefined {
+  return value === undefined ? undefined : requireWord(name, value, words)
+}
+
+/** As `parseWord`, for a value that is given. */
+export function requireWord<Word extends string>(name: string, value: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value)
+  if (found !== undefined) return found
   throw new UsageError(`--${name} must be one of ${words.join(', ')}.${didYouMean(value, words)}`)
 }
 

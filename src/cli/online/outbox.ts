@@ -1,14 +1,14 @@
+import type { Address, OutboxMessage } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { Address, Done, List, OutboxMessage } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { findAccount } from './accounts.ts'
-import { client, LIST_OPTIONS, ONLINE_OPTIONS, parsePage, requireOperand } from './client.ts'
-import { relativeTime, requireWord } from './options.ts'
+import { LIST_OPTIONS, ONLINE_OPTIONS, type Open, online, parsePage, requireOperand } from './client.ts'
+import { parseWord, relativeTime } from './options.ts'
 import { type Column, details, printable, printList } from './table.ts'
 
-const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'failed', 'uncertain', 'cancelled']
-const RESOLUTIONS = ['sent', 'retry', 'discard']
+const STATUSES = ['scheduled', 'queued', 'sending', 'sent', 'failed', 'uncertain', 'cancelled'] as const
+const RESOLUTIONS = ['sent', 'retry', 'discard'] as const
 const OPERAND = '<message>'
 const EXAMPLE_ID = 'obx_01k9zw8q9z2b4d6f8h1k3n5q7s'
 const LIST = 'posthorn outbox list'
@@ -23,21 +23,21 @@ export const outboxCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: ['posthorn outbox list --status failed', 'posthorn outbox list --account ada@acme.example'],
-    run: list,
+    run: online(list),
   },
   'outbox show': {
     summary: 'show a message of the outbox, and who refused it',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn outbox show ${EXAMPLE_ID}`],
-    run: show,
+    run: online(show),
   },
   'outbox cancel': {
     summary: 'cancel a message that has not been sent',
     operand: OPERAND,
     options: ONLINE_OPTIONS,
     examples: [`posthorn outbox cancel ${EXAMPLE_ID}`],
-    run: cancel,
+    run: online(cancel),
   },
   'outbox resolve': {
     summary: 'decide on a message that failed or may have been sent',
@@ -47,11 +47,10 @@ export const outboxCommands: Readonly<Record<string, Command>> = {
       ...ONLINE_OPTIONS,
     },
     examples: [`posthorn outbox resolve ${EXAMPLE_ID} --as retry`],
-    run: resolve,
+    run: online(resolve),
   },
 }
 
-const path = (id: string) => `/outbox/${encodeURIComponent(id)}`
 const emails = (addresses: readonly Address[]) => addresses.map(({ email }) => email).join(', ')
 
 const COLUMNS: readonly Column<OutboxMessage>[] = [
@@ -64,26 +63,23 @@ const COLUMNS: readonly Column<OutboxMessage>[] = [
   { title: 'ERROR', value: ({ error }) => error?.message ?? null, shrinks: true, optional: true },
 ]
 
-async function list(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function list(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const { options } = args
-  const api = client(args)
+  const posthorn = await open()
   const query = {
     ...parsePage(args),
-    status: requireWord('status', options.status, STATUSES),
-    accountId: options.account === undefined ? undefined : (await findAccount(api, options.account)).id,
+    status: parseWord('status', options.status, STATUSES),
+    accountId: options.account === undefined ? undefined : (await findAccount(posthorn, options.account)).id,
   }
-  const found = await api.get<List<'messages', OutboxMessage>>('/outbox', query)
-  if (options.json !== undefined) return printJson(terminal, found)
-  printList(terminal, found.messages, COLUMNS, {
-    pagination: found.pagination,
-    noun: 'message',
-    command: LIST,
-  })
+  const page = await posthorn.outbox.list(query)
+  if (options.json !== undefined) return printJson(terminal, page.response)
+  printList(terminal, page, COLUMNS, { noun: 'message', command: LIST })
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'outbox show', 'a message', LIST)
-  const message = await client(args).get<OutboxMessage>(path(id))
+  const posthorn = await open()
+  const message = await posthorn.outbox.get(id)
   if (args.options.json !== undefined) return printJson(terminal, message)
   printMessage(terminal, message)
 }
@@ -115,18 +111,20 @@ function printMessage(terminal: Terminal, message: OutboxMessage): void {
   }
 }
 
-async function cancel(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function cancel(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'outbox cancel', 'a message', 'posthorn outbox list --status scheduled')
-  const done = await client(args).delete<Done>(path(id))
+  const posthorn = await open()
+  const done = await posthorn.outbox.cancel(id)
   if (args.options.json !== undefined) return printJson(terminal, done)
   terminal.out(done.message)
 }
 
-async function resolve(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function resolve(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const id = requireOperand(args, 'outbox resolve', 'a message', 'posthorn outbox list --status uncertain')
-  const as = requireWord('as', args.options.as, RESOLUTIONS)
+  const as = parseWord('as', args.options.as, RESOLUTIONS)
   if (as === undefined) throw new UsageError('outbox resolve needs --as sent, --as retry or --as discard.')
-  const message = await client(args).post<OutboxMessage>(`${path(id)}/resolve`, { as })
+  const posthorn = await open()
+  const message = await posthorn.outbox.resolve(id, { as })
   if (args.options.json !== undefined) return printJson(terminal, message)
   terminal.out(`${message.id}  ${message.subject}  ${message.status}`)
 }

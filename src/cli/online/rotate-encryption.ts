@@ -1,17 +1,16 @@
+import type { Posthorn, Resealed } from '@posthorn/sdk'
 import { sleep } from '../../platform/concurrency/abort.ts'
-import { describeError } from '../../platform/errors/describe-error.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { EncryptionKeys, Resealed } from '../../ui/generated/api-objects.ts'
 import type { Command, Terminal } from '../command.ts'
 import { JSON_OPTION, printJson } from '../json.ts'
 import { progress } from '../progress.ts'
 import { untilSignal } from '../until-signal.ts'
-import { describeFailure, type RunningService, runningService, SERVICE_OPTIONS } from './running-service.ts'
+import { explainStatus } from './failures.ts'
+import { openClient, runningService, SERVICE_OPTIONS } from './running-service.ts'
 
 /** The totals of one or more passes. */
 type Progress = Pick<Resealed, 'checked' | 'resealed' | 'unreadable'>
 
-const TIMEOUT_MS = 60_000
 /** Instances read changed keys every five seconds. */
 const SPREAD_MS = 60_000
 const POLL_MS = 500
@@ -32,38 +31,41 @@ export const rotateEncryptionCommand: Command = {
   async run(terminal, args) {
     const service = runningService(args)
     const isJson = args.options.json !== undefined
+    const posthorn = await openClient(service)
     await untilSignal(async (signal) => {
-      const rotation = new Rotation(service, isJson ? { ...terminal, out: () => {} } : terminal, signal)
+      const rotation = new Rotation(posthorn, isJson ? { ...terminal, out: () => {} } : terminal, signal)
       if (args.options['new-key'] !== undefined) await rotation.newKey()
       const result = await rotation.reseal()
       if (isJson) printJson(terminal, result)
+    }).catch(async (error: unknown) => {
+      throw await explainStatus(error, service.url)
     })
   },
 }
 
 class Rotation {
-  readonly #service: RunningService
+  readonly #keys: Posthorn['encryptionKeys']
   readonly #terminal: Terminal
   readonly #signal: AbortSignal
 
-  constructor(service: RunningService, terminal: Terminal, signal: AbortSignal) {
-    this.#service = service
+  constructor({ encryptionKeys }: Posthorn, terminal: Terminal, signal: AbortSignal) {
+    this.#keys = encryptionKeys
     this.#terminal = terminal
     this.#signal = signal
   }
 
   /** Adds a key, waits until every instance opens with it, and makes it seal. */
   async newKey(): Promise<void> {
-    const { keyId } = await this.#call<{ keyId: string }>('POST', '')
+    const { keyId } = await this.#keys.create({ signal: this.#signal })
     this.#terminal.out(`Added the key ${keyId}.`)
     await this.#everywhere(`know the key ${keyId}`, (keyIds) => keyIds.includes(keyId))
-    await this.#call('POST', '/promote', { keyId })
+    await this.#keys.promote({ keyId }, { signal: this.#signal })
     await this.#everywhere(`seal with the key ${keyId}`, (keyIds) => keyIds[0] === keyId)
   }
 
   /** Passes over all secrets until one finds nothing to do. */
   async reseal(): Promise<{ keyId: string; checked: number; resealed: number }> {
-    const { primaryKeyId } = await this.#call<EncryptionKeys>('GET', '')
+    const { primaryKeyId } = await this.#keys.list({ signal: this.#signal })
     const shown = progress(this.#terminal)
     let total = 0
     for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
@@ -89,8 +91,8 @@ class Rotation {
   async #pass(onProgress: (done: Progress) => void): Promise<Progress> {
     const done: Progress = { checked: 0, resealed: 0, unreadable: [] }
     for (let after: string | null | undefined; after !== null; ) {
-      const body: object = after === undefined ? {} : { after }
-      const { checked, resealed, unreadable, next } = await this.#call<Resealed>('POST', '/reseal', body)
+      const body = after === undefined ? {} : { after }
+      const { checked, resealed, unreadable, next } = await this.#keys.reseal(body, { signal: this.#signal })
       done.checked += checked
       done.resealed += resealed
       done.unreadable.push(...unreadable)
@@ -104,7 +106,7 @@ class Rotation {
   async #everywhere(what: string, has: (keyIds: string[]) => boolean): Promise<void> {
     const giveUpAt = systemClock.monotonic() + SPREAD_MS
     for (;;) {
-      const { instances } = await this.#call<EncryptionKeys>('GET', '')
+      const { instances } = await this.#keys.list({ signal: this.#signal })
       const other = instances.find(({ keyIds }) => !has(keyIds))
       if (other === undefined) return
       if (systemClock.monotonic() > giveUpAt) {
@@ -113,21 +115,5 @@ class Rotation {
       await sleep(POLL_MS, this.#signal)
       this.#signal.throwIfAborted()
     }
-  }
-
-  async #call<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
-    this.#signal.throwIfAborted()
-    const { url, key } = this.#service
-    const response = await fetch(`${url}/encryption-keys${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    }).catch((error: unknown) => {
-      this.#signal.throwIfAborted()
-      throw new Error(`Cannot reach ${url} (${describeError(error)}). Check --url, and that the service is running.`)
-    })
-    if (!response.ok) throw new Error(await describeFailure(response))
-    return JSON.parse(await response.text())
   }
 }

@@ -1,3 +1,4 @@
+import type { Posthorn } from '@posthorn/sdk'
 import { readConfig } from '../../config/index.ts'
 import { parseApiKeys } from '../../platform/crypto/api-keys.ts'
 import { generatedApiKey } from '../../platform/secrets/index.ts'
@@ -30,17 +31,16 @@ export function runningService({ options }: CommandArguments): RunningService {
   return { url: url.replace(/\/+$/, ''), key }
 }
 
+/**
+ * A client of the service. It makes one attempt, so that a command says at once what is wrong. The SDK is loaded only here and in
+ * commands that use it, because every other command starts without it.
+ */
+export async function openClient({ url, key }: RunningService): Promise<Posthorn> {
+  const { Posthorn } = await import('@posthorn/sdk')
+  return new Posthorn({ baseUrl: url, apiKey: key, maxRetries: 0 })
+}
+
 /** The new key when there are two: it remains. */
 function firstKey(keys: string | undefined): string | undefined {
   return keys === undefined ? undefined : parseApiKeys(keys)[0]
-}
-
-/** Describes an error response: its status, and its message if it has one. */
-export async function describeFailure(response: Response): Promise<string> {
-  const text = await response.text().catch(() => '')
-  try {
-    return `The service responded ${response.status}: ${JSON.parse(text).error.message}`
-  } catch {
-    return `The service responded ${response.status}.`
-  }
 }

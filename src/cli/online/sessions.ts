@@ -1,12 +1,13 @@
+import type { AuthSession, Posthorn } from '@posthorn/sdk'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { AuthSession, AuthSessionStatus } from '../../ui/generated/api-objects.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
-import { type Client, client, ONLINE_OPTIONS } from './client.ts'
-import { relativeTime, requireWord } from './options.ts'
+import { ONLINE_OPTIONS, type Open, online } from './client.ts'
+import { parseWord, relativeTime } from './options.ts'
+import { startPage } from './start-page.ts'
 import { details } from './table.ts'
 
-const PROVIDERS = ['gmail', 'microsoft', 'imap']
+const PROVIDERS = ['gmail', 'microsoft', 'imap'] as const
 
 /** Options of commands that create a session. */
 export const SESSION_OPTIONS = {
@@ -28,20 +29,20 @@ export const sessionCommands: Readonly<Record<string, Command>> = {
       'posthorn sessions create ada@acme.example',
       'posthorn sessions create --user 4711 --redirect https://app.example.com/connected --minutes 60',
     ],
-    run: create,
+    run: online(create),
   },
   'sessions show': {
     summary: 'show whether a link was used, and the account that it connected',
     operand: '<code>',
     options: ONLINE_OPTIONS,
     examples: ['posthorn sessions show q3Vt8nXo2yLr5wKj9cZb1uHd6mPs4gAe7fTiRk0NvBY'],
-    run: show,
+    run: online(show),
   },
 }
 
 /** Creates a session with the options of the command, for the address that is its operand. */
 export async function createSession(
-  api: Client,
+  posthorn: Posthorn,
   { operands, options }: CommandArguments,
   redirectUri: string,
 ): Promise<AuthSession> {
@@ -50,33 +51,28 @@ export async function createSession(
   if (minutes !== undefined && !/^[1-9]\d{0,3}$/.test(minutes)) {
     throw new UsageError('--minutes must be a whole number from 1.')
   }
-  return api.post<AuthSession>('/auth/sessions', {
-    email,
-    provider: requireWord('provider', provider, PROVIDERS),
-    customUserId: user,
-    expiresInMinutes: minutes === undefined ? undefined : Number(minutes),
+  return posthorn.sessions.create({
+    email: email ?? null,
+    provider: parseWord('provider', provider, PROVIDERS) ?? null,
+    customUserId: user ?? null,
+    expiresInMinutes: minutes === undefined ? null : Number(minutes),
     redirectUri,
   })
 }
 
-/** The start page of the service, at the address that browsers use. It says whether a mailbox was connected. */
-export async function startPage(api: Client): Promise<string> {
-  const { docsUrl } = await api.get<{ docsUrl: string }>('/')
-  return docsUrl.replace(/docs$/, '')
-}
-
-async function create(terminal: Terminal, args: CommandArguments): Promise<void> {
-  const api = client(args)
-  const session = await createSession(api, args, args.options.redirect ?? (await startPage(api)))
+async function create(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
+  const posthorn = await open()
+  const session = await createSession(posthorn, args, args.options.redirect ?? (await startPage(args)))
   if (args.options.json !== undefined) return printJson(terminal, session)
   terminal.out(session.authUrl)
   terminal.error(`The link connects one mailbox, and works until ${session.expiresAt}.`)
 }
 
-async function show(terminal: Terminal, args: CommandArguments): Promise<void> {
+async function show(terminal: Terminal, args: CommandArguments, open: Open): Promise<void> {
   const [code] = args.operands
   if (code === undefined) throw new UsageError('sessions show needs the code of a session: the end of its link.')
-  const session = await client(args).get<AuthSessionStatus>(`/auth/sessions/${encodeURIComponent(code)}`)
+  const posthorn = await open()
+  const session = await posthorn.sessions.get(code)
   if (args.options.json !== undefined) return printJson(terminal, session)
   const lines = details({
     Status: session.status,

@@ -1,4 +1,4 @@
-import type { Pagination } from '../../ui/generated/api-objects.ts'
+import type { Page } from '@posthorn/sdk'
 import type { Terminal } from '../command.ts'
 import { displayWidth, fitted } from './width.ts'
 
@@ -58,11 +58,11 @@ export function printable(text: string): string {
 /** Prints a page of a list: its table, and on stderr how many there are and how to see more. */
 export function printList<Row>(
   terminal: Terminal,
-  rows: readonly Row[],
+  { items, pagination }: Pick<Page<Row>, 'items' | 'pagination'>,
   columns: readonly Column<Row>[],
-  { pagination, noun, command }: { pagination: Pagination; noun: string; command: string },
+  { noun, command }: { noun: string; command: string },
 ): void {
-  if (rows.length > 0) for (const line of table(rows, columns, terminal.width)) terminal.out(line)
+  if (items.length > 0) for (const line of table(items, columns, terminal.width)) terminal.out(line)
   const { page, total, totalPages, hasNext, totalCapped } = pagination
   const count = `${totalCapped ? 'More than ' : ''}${total} ${total === 1 ? noun : toPlural(noun)}`
   const position = totalPages > 1 ? `, page ${page} of ${totalPages}` : ''

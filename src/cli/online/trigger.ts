@@ -1,17 +1,12 @@
-import { describeError } from '../../platform/errors/describe-error.ts'
 import { didYouMean } from '../../platform/errors/did-you-mean.ts'
 import { type Command, UsageError } from '../command.ts'
 import { printJson } from '../json.ts'
 import { ONLINE_OPTIONS } from './client.ts'
-import { describeFailure, runningService } from './running-service.ts'
+import { explainStatus } from './failures.ts'
+import { openClient, runningService } from './running-service.ts'
 
 /** Longer than the longest delivery attempt of the service. */
 const TIMEOUT_MS = 90_000
-
-interface TestEventResponse {
-  eventId: string
-  deliveries: { endpointId: string; status: string; responseStatus: number | null; error: { message: string } | null }[]
-}
 
 /** Makes a running service send a test event to its subscribed endpoints, and prints the result of each delivery. */
 export const triggerCommand = (eventTypes: readonly string[]): Command => ({
@@ -28,19 +23,11 @@ export const triggerCommand = (eventTypes: readonly string[]): Command => ({
     }
     const [type] = args.operands
     if (type === undefined) throw new UsageError('trigger needs an event type. List them: posthorn trigger --list')
-    const { url, key } = runningService(args)
-    const response = await fetch(`${url}/webhooks/test-event`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ type }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown) => {
-      throw new Error(`Cannot reach ${url} (${describeError(error)}). Check --url, and that the service is running.`)
-    })
-    if (response.status === 400)
-      throw new UsageError(`${await describeFailure(response)}${didYouMean(type, eventTypes)}`)
-    if (!response.ok) throw new Error(await describeFailure(response))
-    const result: TestEventResponse = JSON.parse(await response.text())
+    const service = runningService(args)
+    const posthorn = await openClient(service)
+    const result = await posthorn.endpoints
+      .sendTestEvent({ type }, { timeoutMs: TIMEOUT_MS })
+      .catch((error: unknown) => refuse(error, service.url, type, eventTypes))
     if (isJson) return printJson(terminal, result)
     const { eventId, deliveries } = result
     terminal.out(`${type}  ${eventId}`)
@@ -53,3 +40,10 @@ export const triggerCommand = (eventTypes: readonly string[]): Command => ({
       )
   },
 })
+
+async function refuse(error: unknown, url: string, type: string, eventTypes: readonly string[]): Promise<never> {
+  const { BadRequestError } = await import('@posthorn/sdk')
+  const explained = await explainStatus(error, url)
+  if (!(error instanceof BadRequestError) || !(explained instanceof Error)) throw explained
+  throw new UsageError(`${explained.message}${didYouMean(type, eventTypes)}`)
+}

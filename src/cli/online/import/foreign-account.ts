@@ -1,5 +1,5 @@
+import type { NewImapAccount, NewOAuthAccount } from '@posthorn/sdk'
 import { isEmailAddress } from '../../../platform/formats/email-address.ts'
-import type { NewImapAccount, NewOAuthAccount } from '../../../ui/generated/api-objects.ts'
 
 /** An account of another service as its record describes it, without its secrets. */
 export interface ForeignAccount {

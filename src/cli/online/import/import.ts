@@ -1,8 +1,9 @@
+import type { Posthorn } from '@posthorn/sdk'
 import { concurrencyLimit } from '../../../platform/concurrency/limit.ts'
 import { type Command, type CommandArguments, type Terminal, UsageError } from '../../command.ts'
 import { progress } from '../../progress.ts'
 import { untilSignal } from '../../until-signal.ts'
-import { type Client, client, ONLINE_OPTIONS } from '../client.ts'
+import { ONLINE_OPTIONS, type Open, online } from '../client.ts'
 import { isEmailEngineLogLine, readEmailEngineAccount } from './emailengine.ts'
 import type { Fields } from './fields.ts'
 import type { ReadAccount } from './foreign-account.ts'
@@ -46,7 +47,7 @@ export const importCommands: Readonly<Record<string, Command>> = {
     operand: '<file>',
     options: OPTIONS,
     examples: ['posthorn import nylas grants.json --dry-run', 'posthorn import nylas grants.json'],
-    run: (terminal, args) => runImport(terminal, args, NYLAS),
+    run: online((terminal, args, open) => runImport(terminal, args, open, NYLAS)),
   },
   'import emailengine': {
     summary: 'connect the mailboxes of EmailEngine, as emailengine export prints them',
@@ -56,23 +57,23 @@ export const importCommands: Readonly<Record<string, Command>> = {
       'posthorn import emailengine accounts.jsonl --dry-run --json',
       'posthorn import emailengine accounts.jsonl',
     ],
-    run: (terminal, args) => runImport(terminal, args, EMAIL_ENGINE),
+    run: online((terminal, args, open) => runImport(terminal, args, open, EMAIL_ENGINE)),
   },
 }
 
-async function runImport(terminal: Terminal, args: CommandArguments, source: Source): Promise<void> {
+async function runImport(terminal: Terminal, args: CommandArguments, open: Open, source: Source): Promise<void> {
   const { operands, options } = args
   const [file] = operands
   if (file === undefined) throw new UsageError(`import needs the file with the accounts of ${source.name}, or -.`)
   const otherAddresses = options['other-addresses'] !== undefined
   const isDryRun = options['dry-run'] !== undefined
-  const api = client(args)
+  const posthorn = await open()
   const found = await readRecords(file, source.listMembers)
   const records = found.filter((record) => record === undefined || source.isNoise?.(record) !== true)
-  const planned = planImport(records, source.read, await readServiceState(api), { otherAddresses })
+  const planned = planImport(records, source.read, await readServiceState(posthorn), { otherAddresses })
   const done = isDryRun
     ? { results: planned.map((account) => withStatus(account)), stopped: undefined }
-    : await importAll(terminal, api, planned, otherAddresses)
+    : await importAll(terminal, posthorn, planned, otherAddresses)
   printReport(terminal, done.results, { isDryRun, isJson: options.json !== undefined })
   if (done.stopped !== undefined) throw done.stopped
   const failed = done.results.filter(({ status }) => status === 'failed' || status === 'will_fail').length
@@ -84,7 +85,7 @@ async function runImport(terminal: Terminal, args: CommandArguments, source: Sou
 /** Imports the accounts that can be. Stops when the service cannot be reached, and returns what is done by then. */
 async function importAll(
   terminal: Terminal,
-  api: Client,
+  posthorn: Posthorn,
   planned: readonly PlannedAccount[],
   otherAddresses: boolean,
 ): Promise<{ results: ImportedAccount[]; stopped: unknown }> {
@@ -98,7 +99,7 @@ async function importAll(
       const { verdict, existing } = account
       const isNew = existing === undefined || existing.status === 'auth_error'
       if (isNew && verdict.kind === 'ready') {
-        results.set(account, withStatus(account, await linkAccount(api, bodyOf(verdict, otherAddresses), signal)))
+        results.set(account, withStatus(account, await linkAccount(posthorn, bodyOf(verdict, otherAddresses), signal)))
       } else {
         const isFailed = isNew && verdict.kind === 'invalid'
         results.set(account, withStatus(account, isFailed ? { status: 'failed', reason: verdict.reason } : undefined))

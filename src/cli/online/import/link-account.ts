@@ -1,6 +1,6 @@
+import type { ApiError, NewImapAccount, NewOAuthAccount, Posthorn } from '@posthorn/sdk'
 import { sleep } from '../../../platform/concurrency/abort.ts'
-import type { Account, NewImapAccount, NewOAuthAccount } from '../../../ui/generated/api-objects.ts'
-import type { Client, Refusal } from '../client.ts'
+import { isForeign } from '../failures.ts'
 
 export type LinkResult =
   | { status: 'imported'; accountId: string }
@@ -17,22 +17,31 @@ const MAX_PAUSE_MS = 30_000
  * when the service is busy. Throws when the service cannot be reached or the key is refused.
  */
 export async function linkAccount(
-  api: Pick<Client, 'tryPost'>,
+  { accounts }: Pick<Posthorn, 'accounts'>,
   body: NewImapAccount | NewOAuthAccount,
   signal: AbortSignal,
 ): Promise<LinkResult> {
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted()
-    const response = await api.tryPost<Account>('/accounts', body)
-    if ('value' in response) return { status: 'imported', accountId: response.value.id }
-    const { refusal } = response
-    const isBusy = refusal.status === 429 || refusal.status === 503
-    if (!isBusy || attempt === ATTEMPTS) return toResult(refusal)
-    await sleep(Math.min(refusal.retryAfterMs ?? PAUSE_MS, MAX_PAUSE_MS), signal)
+    // Without attempts of the SDK: those here wait longer, and end with the command.
+    const result = await accounts.create(body, { maxRetries: 0 }).catch(toRefusal)
+    if ('id' in result) return { status: 'imported', accountId: result.id }
+    const isBusy = result.status === 429 || result.status === 503
+    if (!isBusy || attempt === ATTEMPTS) return toResult(result)
+    await sleep(Math.min(result.retryAfterMs ?? PAUSE_MS, MAX_PAUSE_MS), signal)
   }
 }
 
-function toResult({ code, message, details }: Refusal): LinkResult {
+/** The error of an account that is refused. Throws any other, which would end every import. */
+async function toRefusal(error: unknown): Promise<ApiError> {
+  const { ApiError } = await import('@posthorn/sdk')
+  const isAboutAccount =
+    error instanceof ApiError && error.status !== 401 && error.code !== 'forbidden' && !isForeign(error)
+  if (!isAboutAccount) throw error
+  return error
+}
+
+function toResult({ code, message, details }: ApiError): LinkResult {
   const [detail] = details
   if (detail?.path === 'body.refreshToken') {
     return { status: 'needs_consent', reason: `the refresh token ${detail.message}` }

@@ -1,5 +1,4 @@
-import type { Account, List, Setting } from '../../../ui/generated/api-objects.ts'
-import { type Client, Forbidden } from '../client.ts'
+import type { Account, Posthorn } from '@posthorn/sdk'
 import type { Fields } from './fields.ts'
 import { type ForeignAccount, invalid, needsConsent, type ReadAccount } from './foreign-account.ts'
 import type { FoundRecord } from './read-records.ts'
@@ -18,21 +17,17 @@ export interface PlannedAccount extends ForeignAccount {
   existing: Account | undefined
 }
 
-const PAGE = '200'
+const PAGE = 200
 const SETTINGS = { gmail: 'GOOGLE_CLIENT_ID', microsoft: 'MICROSOFT_CLIENT_ID' } as const
 const EMPTY: ForeignAccount = { id: null, email: null, provider: null, verdict: invalid('no JSON object') }
 
-export async function readServiceState(api: Client): Promise<ServiceState> {
+export async function readServiceState(posthorn: Posthorn): Promise<ServiceState> {
+  const { PermissionError } = await import('@posthorn/sdk')
   const accounts: Account[] = []
-  for (let cursor: string | undefined; ; ) {
-    const found = await api.get<List<'accounts', Account>>('/accounts', { limit: PAGE, cursor })
-    accounts.push(...found.accounts)
-    cursor = found.pagination.nextCursor
-    if (cursor === undefined) break
-  }
+  for await (const account of posthorn.accounts.list({ limit: PAGE })) accounts.push(account)
   // Only a key with the scope admin may read them. Without them, the provider itself refuses a foreign token.
-  const listed = await api.get<{ settings: Setting[] }>('/settings').catch((error: unknown) => {
-    if (error instanceof Forbidden) return undefined
+  const listed = await posthorn.settings.list().catch((error: unknown) => {
+    if (error instanceof PermissionError) return undefined
     throw error
   })
   const find = (variable: string) => listed?.settings.find((setting) => setting.variable === variable)?.value ?? null
