@@ -24,6 +24,9 @@ export const accountSchema = Type.Object(
       { expiresAt: nullable(timestamp()), scopes: Type.Array(Type.String()), hasRefreshToken: Type.Boolean() },
       { description: 'Describes the OAuth tokens. The tokens themselves are never returned.' },
     ),
+    sharedWith: nullable(
+      Type.String({ description: 'The account whose user opens this shared mailbox. Null: it is not shared.' }),
+    ),
     connectionId: nullable(
       Type.String({ description: 'The connection whose tokens open the mailbox. Null: the account has its own.' }),
     ),
@@ -62,7 +65,10 @@ const imapFieldSchemas = {
   allowSelfSigned: optionalFlag('True: do not verify the certificate.', documentedDefault(false)),
   username: optionalText('For the IMAP server.'),
   password: optionalText('Of this user, often an app password.'),
-  mailbox: optionalText('The folder to sync.', documentedDefault('INBOX')),
+  mailbox: optionalText(
+    'The folder to sync. With `sharedWith`, the address of the shared mailbox.',
+    documentedDefault('INBOX'),
+  ),
   smtpHost: optionalText(
     'The service signs in to it before it connects the account. Without any SMTP field, it derives them from the IMAP server at the first send.',
   ),
@@ -123,6 +129,15 @@ const documentedBody = {
       },
       { title: 'NewConnectionAccount' },
     ),
+    Type.Object(
+      {
+        provider: Type.Literal('microsoft'),
+        sharedWith: text('The account of a user who may open the mailbox: its id, or its customUserId.'),
+        mailbox: text('The address of the shared mailbox.'),
+        customUserId,
+      },
+      { title: 'NewSharedAccount' },
+    ),
   ],
 }
 
@@ -132,6 +147,7 @@ export const createBody = Type.Object(
     customUserId,
     refreshToken: optionalText('For gmail and microsoft.'),
     connectionId: optionalText('For a mailbox that a connection opens.'),
+    sharedWith: optionalText('For a shared mailbox of Microsoft 365: the account of a user who may open it.'),
     ...imapFieldSchemas,
   },
   documentedAs(documentedBody),

@@ -108,6 +108,7 @@ describeEachDatabase('the accounts API', (open) => {
       tokens: { expiresAt: null, scopes: [], hasRefreshToken: false },
       connectionId: null,
       folders: null,
+      sharedWith: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     })

@@ -10,6 +10,7 @@ import { type FurtherServers, verifyFurtherServers } from './connecting/further-
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
+import { verifiedSharedAccount } from './connecting/shared-account.ts'
 import { verifiedTenantAccount } from './connecting/tenant-account.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
 import type { OpenConnections } from './connections/open.ts'
@@ -76,9 +77,10 @@ export function accountRoutes(app: App, deps: AccountRoutesDeps): void {
         tags: ['Accounts'],
         operationId: 'createAccount',
         errors: [502, 504],
-        summary: 'Connect a mailbox with its credentials, an OAuth refresh token or a connection',
+        summary:
+          'Connect a mailbox with its credentials, an OAuth refresh token, a connection, or the account that it is shared with',
         description:
-          'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.',
+          'Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user. With sharedWith and mailbox, it is a shared mailbox of Microsoft 365, opened with the tokens of the user of that account.',
         body: createBody,
         response: { 200: accountSchema },
       },
@@ -196,10 +198,17 @@ async function verifiedLink(
     further,
     verifications,
     connections,
+    accounts,
     db,
-  }: Pick<AccountRoutesDeps, 'mail' | 'login' | 'further' | 'verifications' | 'connections' | 'db'>,
+  }: Omit<AccountRoutesDeps, 'idempotency' | 'log'>,
 ): Promise<LinkAccount> {
   const customUserId = body.customUserId ?? null
+  if (body.sharedWith) {
+    const { sharedWith, mailbox, provider } = body
+    if (provider !== 'microsoft') throw invalid('body.provider', 'must be microsoft for a shared mailbox')
+    const request = { sharedWith, mailbox: mailbox ?? undefined, customUserId }
+    return verifiedSharedAccount({ accounts, db, mail: findMail }, request)
+  }
   if (body.connectionId) {
     const { connectionId, provider, email } = body
     const request = { connectionId, provider, email: email ?? undefined, customUserId }
@@ -238,6 +247,7 @@ function changeAction({ body }: FastifyRequest): string {
 }
 
 function connectedFacts({ body }: FastifyRequest) {
-  const { provider, connectionId } = Object(body)
-  return connectionId ? { connectionId } : { provider: provider ?? 'imap' }
+  const { provider = 'imap', connectionId, sharedWith } = Object(body)
+  if (connectionId) return { connectionId }
+  return sharedWith ? { provider, sharedWith } : { provider }
 }

@@ -27,6 +27,8 @@ interface AccountTable {
   secrets: string
   /** The connection whose tokens open the mailbox. Null: the account has its own. */
   connectionId: Generated<string | null>
+  /** The account whose tokens open the mailbox, which somebody shares with its user. Null: not shared. */
+  sharedWith: Generated<string | null>
   /** JSON of `{expiresAt, scopes, hasRefreshToken}`. */
   tokens: string
   /** The process that refreshes the tokens, and when its lease ends by the database's time. */

@@ -12,6 +12,7 @@ import * as sentCopyError from './0010-expand-sent-copy-error.ts'
 import * as connections from './0011-expand-connections.ts'
 import * as contacts from './0012-expand-contacts.ts'
 import * as chosenFolders from './0013-expand-chosen-folders.ts'
+import * as sharedMailboxes from './0014-expand-shared-mailboxes.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   connections,
   contacts,
   chosenFolders,
+  sharedMailboxes,
 ]

@@ -135,7 +135,9 @@ describe('the document', () => {
     const operation = all.find(({ operationId }) => operationId === id)
     const parameter = operation?.parameters.find(({ name }) => name === member)
     const schemas = parameter === undefined ? findMembers(operation?.body, member) : [parameter.schema]
-    expect(schemas.map((schema) => schema.default)).toEqual([value])
+    // A member of several kinds of body may have no default in one of them.
+    const shown = schemas.length === 1 ? schemas : schemas.filter((schema) => 'default' in schema)
+    expect(shown.map((schema) => schema.default)).toEqual([value])
   })
 
   it('gives bodies that change stored values no defaults, so that clients send only what shall change', () => {

@@ -19,6 +19,7 @@ import {
   noMe,
   pageTooLarge,
   refusedToken,
+  sendAsDenied,
   tooManyAtOnce,
   unauthenticated,
 } from './microsoft/errors.ts'
@@ -129,7 +130,10 @@ export interface Microsoft {
   faults: Faults
   calls: Calls
   /** Consents of administrators to the application, for whole tenants. */
-  applications: Pick<ReturnType<typeof applications>, 'consent' | 'tokenRequests' | 'peakTokenRequests' | 'pace'>
+  applications: Pick<
+    ReturnType<typeof applications>,
+    'consent' | 'share' | 'tokenRequests' | 'peakTokenRequests' | 'pace'
+  >
   subscriptions: Pick<Subscriptions, 'of' | 'expire' | 'sent' | 'flush' | 'route' | 'enabled'>
   lifecycle(user: string, event: Lifecycle): Promise<void>
   close(): Promise<void>
@@ -154,6 +158,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const grant = findGrant(request)
       const id = /^\/?users\/([^/]+)\//i.exec(resource)?.[1]
       if (grant === undefined || id === undefined) return request.user ?? noMe()
+      // With the permission of a person, Graph notifies only of that person's own mailbox.
+      if (grant.application === undefined) return accessDenied()
       return apps.openMailbox(grant, decodeURIComponent(id))
     },
   )
@@ -199,12 +205,23 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     if (typeof mailbox !== 'string') return mailbox
     const url = new URL(request.url)
     url.pathname = `/v1.0/me/${below}`
-    const response = await handleInMailbox({ ...request, url }, part, mailbox)
+    const isShared = grant.application === undefined && mailbox !== grant.user
+    if (isShared && below.endsWith('/send') && !apps.maySend(mailbox, grant.user)) return sendAsDenied()
+    // The scopes of a person for the mailboxes of others have names of their own.
+    const scopes = isShared
+      ? grant.scopes.flatMap((scope) => (scope.endsWith('.Shared') ? scope.slice(0, -'.Shared'.length) : []))
+      : grant.scopes
+    const response = await handleInMailbox({ ...request, url }, part, mailbox, scopes)
     return typeof response === 'string' ? response : withMailboxLinks(response, id)
   }
 
   /** `mailbox` is the user whose mailbox `/me` means; null for a token of an application that names none. */
-  async function handleInMailbox(request: FakeRequest, part: boolean, mailbox: string | null): Promise<FakeResponse> {
+  async function handleInMailbox(
+    request: FakeRequest,
+    part: boolean,
+    mailbox: string | null,
+    scopes = findGrant(request)?.scopes.filter((scope) => !scope.endsWith('.Shared')) ?? [],
+  ): Promise<FakeResponse> {
     const { method, url: at } = request
     const grant = findGrant(request)
     const user = mailbox ?? oauth.findUser(request)
@@ -227,7 +244,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       if (fault && fault.as !== 'foreign-link' && !fault.executes) return graphFault(fault)
       if (graph && !grant) return unauthenticated()
       if (graph && mailbox === null && /^\/v1\.0\/me(\/|$)/.test(at.pathname)) return noMe()
-      if (graph && !mayCall(method, at.pathname, grant?.scopes ?? [])) return accessDenied()
+      if (graph && !mayCall(method, at.pathname, scopes)) return accessDenied()
       if (graph && request.body.length > MAX_REQUEST_BYTES) {
         return graphError(413, 'BadRequest', 'The maximum request length supported is 4MB.')
       }

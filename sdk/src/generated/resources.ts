@@ -176,9 +176,9 @@ export class Accounts {
   }
 
   /**
-   * Connect a mailbox with its credentials, an OAuth refresh token or a connection
+   * Connect a mailbox with its credentials, an OAuth refresh token, a connection, or the account that it is shared with
    *
-   * Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.
+   * Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user. With sharedWith and mailbox, it is a shared mailbox of Microsoft 365, opened with the tokens of the user of that account.
    *
    * `POST /accounts`
    */

@@ -290,8 +290,8 @@ export interface paths {
         get: operations["listAccounts"];
         put?: never;
         /**
-         * Connect a mailbox with its credentials, an OAuth refresh token or a connection
-         * @description Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user.
+         * Connect a mailbox with its credentials, an OAuth refresh token, a connection, or the account that it is shared with
+         * @description Verifies the credentials by logging in. Connecting the same mailbox with the same customUserId again updates the account. For gmail and microsoft, pass a refreshToken that was issued to the OAuth client of this service; the provider identifies its user. With connectionId and email, the mailbox is opened with the tokens of that connection, without the consent of its user. With sharedWith and mailbox, it is a shared mailbox of Microsoft 365, opened with the tokens of the user of that account.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -2118,6 +2118,8 @@ export interface components {
                 scopes: string[];
                 hasRefreshToken: boolean;
             };
+            /** @description The account whose user opens this shared mailbox. Null: it is not shared. */
+            sharedWith: string | null;
             /** @description The connection whose tokens open the mailbox. Null: the account has its own. */
             connectionId: string | null;
             /** Format: date-time */
@@ -5215,7 +5217,7 @@ export interface components {
             /** @description Of this user, often an app password. */
             password: string;
             /**
-             * @description The folder to sync.
+             * @description The folder to sync. With `sharedWith`, the address of the shared mailbox.
              * @default INBOX
              */
             mailbox?: string | null;
@@ -5277,6 +5279,16 @@ export interface components {
             serviceAccountKey: string | Record<string, never>;
             /** @description An administrator of the domain, on whose behalf its directory is read. */
             adminEmail?: string | null;
+        };
+        NewSharedAccount: {
+            /** @constant */
+            provider: "microsoft";
+            /** @description The account of a user who may open the mailbox: its id, or its customUserId. */
+            sharedWith: string;
+            /** @description The address of the shared mailbox. */
+            mailbox: string;
+            /** @description Identifies the user in your application. The same mailbox with another value is another account. */
+            customUserId?: string | null;
         };
         NewTestEvent: {
             type: string;
@@ -6402,6 +6414,7 @@ export type NewImapAccount = components['schemas']['NewImapAccount'];
 export type NewOAuthAccount = components['schemas']['NewOAuthAccount'];
 export type NewSecretConnection = components['schemas']['NewSecretConnection'];
 export type NewServiceAccountConnection = components['schemas']['NewServiceAccountConnection'];
+export type NewSharedAccount = components['schemas']['NewSharedAccount'];
 export type NewTestEvent = components['schemas']['NewTestEvent'];
 export type NewThumbprintConnection = components['schemas']['NewThumbprintConnection'];
 export type OpenHours = components['schemas']['OpenHours'];
@@ -6589,6 +6602,11 @@ export interface operations {
                      * @default false
                      */
                     forceConsent?: boolean | null;
+                    /**
+                     * @description Ask for mailboxes that others share with the user, too. For microsoft; `POST /accounts` with `sharedWith` connects them afterwards.
+                     * @default false
+                     */
+                    sharedMailboxes?: boolean | null;
                     /** @description Language of the hosted pages, as a BCP 47 tag such as de or pt-BR. Default: the browser's, else en. */
                     locale?: string | null;
                     /** @enum {string|null} */
@@ -7219,7 +7237,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewOAuthAccount"] | components["schemas"]["NewConnectionAccount"];
+                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewOAuthAccount"] | components["schemas"]["NewConnectionAccount"] | components["schemas"]["NewSharedAccount"];
             };
         };
         responses: {

@@ -46,6 +46,15 @@ export const newSessionBody = Type.Object({
       }),
     ),
   ),
+  sharedMailboxes: Type.Optional(
+    nullable(
+      Type.Boolean({
+        description:
+          'Ask for mailboxes that others share with the user, too. For microsoft; `POST /accounts` with `sharedWith` connects them afterwards.',
+        ...documentedDefault(false),
+      }),
+    ),
+  ),
   locale: Type.Optional(
     nullable(
       Type.String({

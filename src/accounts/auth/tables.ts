@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** One hosted session. The database contains only the hash of its code. */
 interface AuthSessionTable {
   id: string
@@ -11,6 +13,8 @@ interface AuthSessionTable {
   customUserId: string | null
   redirectUri: string
   forceConsent: number
+  /** 1: the consent includes the scopes for mailboxes that others share with the user. */
+  sharedMailboxes: Generated<number>
   /** Hash of the state of the session's first JSON call. Later JSON calls must use the same state. */
   jsonStateHash: string | null
   /** IMAP sign-ins that failed or are running. */

@@ -36,6 +36,8 @@ export interface Account {
   connectionId: string | null
   /** imap: the label ids of the folders to sync besides the main one. Null: the default. */
   folders: string[] | null
+  /** The account whose user opens this shared mailbox. Null: not shared. */
+  sharedWith: string | null
   lastSyncAt: string | null
   tokens: TokenSummary
   createdAt: string
@@ -61,6 +63,8 @@ export interface LinkAccount {
   tokens?: TokenSet
   /** In place of tokens: the connection whose tokens open the mailbox. Throws not_found when it was deleted. */
   connectionId?: string
+  /** In place of tokens: the account whose tokens open the mailbox. Throws not_found when it was deleted. */
+  sharedWith?: string
 }
 
 /** A connected mailbox as a sign-in recognises it. */
@@ -120,7 +124,10 @@ export interface Accounts {
   change(tx: Tx, accountId: string, changes: AccountChanges): Promise<Account>
   /** Allows one more attempt for an account whose credentials were rejected, as resuming does. Throws not_found. */
   tryAgain(tx: Tx, accountId: string): Promise<Account>
-  /** Deletes the account and records `account.deleted`. The erasure deletes its data afterwards. Throws not_found. */
+  /**
+   * Deletes the account and records `account.deleted`. The erasure deletes its data afterwards. Throws not_found, and conflict while
+   * shared mailboxes are opened with its tokens.
+   */
   remove(tx: Tx, accountId: string): Promise<void>
   /**
    * Prevents the deletion of the account until the transaction ends. Throws not_found. Call it first in every transaction
@@ -131,7 +138,7 @@ export interface Accounts {
   /** Settings, decrypted passwords and access tokens for the providers, with their `accessVersion`. Throws not_found. */
   access(accountId: string): Promise<MailAccess & { accessVersion: number }>
   /** Lets this process request tokens again at once, although the token endpoint asked for a pause. */
-  endTokenPause(account: Pick<Account, 'id' | 'connectionId' | 'provider' | 'email'>): void
+  endTokenPause(account: Pick<Account, 'id' | 'connectionId' | 'sharedWith' | 'provider' | 'email'>): void
   get(accountId: string): Promise<Account>
   /** The account at the start of a sync run. `syncRequestedAt` is null when no sync was requested. Throws not_found. */
   getForSync(accountId: string): Promise<{ account: Account; syncRequestedAt: number | null }>

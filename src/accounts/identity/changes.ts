@@ -67,11 +67,19 @@ export interface RemoveDeps extends ChangeDeps {
   onRemove(tx: Tx, accountId: string): Promise<void>
 }
 
+function stillShares(ids: readonly string[]): AppError {
+  return new AppError('conflict', {
+    message: `Shared mailboxes are opened with the tokens of this account. Delete them first: ${ids.slice(0, 20).join(', ')}.`,
+  })
+}
+
 /** See `Accounts.remove`. */
 export async function removeAccount(deps: RemoveDeps, tx: Tx, accountId: string): Promise<void> {
   const { db, clock, sealer, events } = deps
   const store = accountStore(tx, db.dialect)
   const row = await store.lock(accountId)
+  const shared = await store.sharedWith(accountId)
+  if (shared.length > 0) throw stillShares(shared)
   await store.remove(accountId, clock.now(), sealRevocation(sealer, row))
   await events.record(tx, [deletedEvent(row)])
   await deps.onRemove(tx, accountId)

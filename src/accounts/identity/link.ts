@@ -9,6 +9,7 @@ import type { Account, LicenceCheck, LinkAccount } from './account.ts'
 import { buildSearchText, cleanAlias, hashIdentity, mailHostOf, toAccount } from './account-row.ts'
 import { type ChangeDeps, recordChange } from './announce.ts'
 import { accountQueries } from './queries.ts'
+import { retryShared } from './status.ts'
 import { type AccountRow, accountStore } from './store.ts'
 
 export interface LinkDeps extends ChangeDeps {
@@ -24,7 +25,8 @@ export interface LinkDeps extends ChangeDeps {
 export async function linkAccount(deps: LinkDeps, tx: Tx, request: LinkAccount): Promise<Account> {
   const store = accountStore(tx, deps.db.dialect)
   const input = { ...request, customUserId: cleanAlias(request.customUserId) }
-  // Prevents the deletion of the connection meanwhile.
+  // Prevents the deletion of what opens the mailbox meanwhile.
+  if (input.sharedWith !== undefined) await store.hold(input.sharedWith)
   if (input.connectionId !== undefined) await connectionStore(tx, deps.db.dialect).lock(input.connectionId)
   const identity = hashIdentity(input.provider, input.providerUser, input.customUserId)
   const existing = await store.lockByIdentity(identity)
@@ -78,6 +80,7 @@ async function relink(deps: LinkDeps, tx: Tx, row: AccountRow, input: LinkAccoun
   const changes = { ...accessColumns(deps, row.id, input, row), accessVersion: row.accessVersion + 1 }
   const changed = await accountStore(tx, deps.db.dialect).change(row.id, changes, deps.clock.now())
   await recordChange(deps, tx, 'account.updated', changed)
+  await retryShared(deps, tx, row.id)
   tx.afterCommit(() => deps.onLinked?.(row.id))
   return toAccount(changed)
 }
@@ -97,6 +100,7 @@ function accessColumns({ sealer, clock }: LinkDeps, accountId: string, input: Li
     settings: JSON.stringify(input.settings),
     mailHost: mailHostOf(input),
     connectionId: input.connectionId ?? null,
+    sharedWith: input.sharedWith ?? null,
     secrets: sealSecrets(sealer, accountId, secrets),
     tokens: JSON.stringify(tokenSummary(secrets.oauth, input.tokens?.scopes ?? [])),
     tokenLease: null,

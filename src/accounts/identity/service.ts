@@ -38,14 +38,14 @@ export function accounts(deps: AccountsDeps): Accounts {
     timing: deps.tokenTiming,
   })
 
-  /** Where the token of a mailbox comes from: its connection, or its own grant. */
+  /** Where the token of a mailbox comes from: its connection, the account that it is shared with, or its own grant. */
   function accessTokenOf(row: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken'> {
-    const { id } = row
+    const id = row.sharedWith ?? row.id
     const request = connectionTokenRequest(row)
     if (request !== undefined) {
       return { accessToken: (refused) => deps.connectionTokens.accessToken(request, refused) }
     }
-    return hasOwn ? { accessToken: (refused) => tokens.accessToken(id, refused) } : {}
+    return hasOwn || row.sharedWith !== null ? { accessToken: (refused) => tokens.accessToken(id, refused) } : {}
   }
 
   return {
@@ -76,7 +76,7 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     endTokenPause(account) {
       const request = connectionTokenRequest(account)
-      if (request === undefined) tokens.endPause(account.id)
+      if (request === undefined) tokens.endPause(account.sharedWith ?? account.id)
       else deps.connectionTokens.endPause(request)
     },
 

@@ -72,7 +72,15 @@ export async function tryAgain(deps: ChangeDeps, tx: Tx, accountId: string): Pro
   if (row.paused === 1 || changes === undefined) return toAccount(row)
   const changed = await store.change(accountId, changes, deps.clock.now())
   await syncRequests(deps).request(tx, [accountId], 'everything')
+  await retryShared(deps, tx, accountId)
   return toAccount(changed)
+}
+
+/** Allows one more attempt for the shared mailboxes that this account opens: its tokens may work again. */
+export async function retryShared(deps: ChangeDeps, tx: Tx, accountId: string): Promise<void> {
+  for (const id of await accountStore(tx, deps.db.dialect).sharedWith(accountId, 'auth_error')) {
+    await tryAgain(deps, tx, id)
+  }
 }
 
 /** The columns that allow one more attempt after rejected credentials. A person asked for it, so it is no retry loop. */

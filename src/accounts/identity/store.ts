@@ -6,6 +6,9 @@ import { SHOWN_COLUMNS, type ShownRow } from './account-row.ts'
 
 export type AccountRow = Selectable<Tables['accounts']>
 
+/** Shared mailboxes of one account; a person has a few. */
+const MAX_SHARED = 200
+
 const shown = compiledOnce((handle, id: string) =>
   handle
     .selectFrom('accounts')
@@ -102,6 +105,19 @@ export function accountStore(handle: Handle, dialect: Dialect) {
         .where('id', '=', id)
         .where('tokenLease', '=', holder)
         .execute()
+    },
+
+    /** The shared mailboxes that are opened with the tokens of this account. */
+    async sharedWith(id: string, status?: AccountRow['status']): Promise<string[]> {
+      const rows = await handle
+        .selectFrom('accounts')
+        .select('id')
+        .where('sharedWith', '=', id)
+        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'auth_error'))
+        .orderBy('id')
+        .limit(MAX_SHARED)
+        .execute()
+      return rows.map((account) => account.id)
     },
 
     async setLastSync(id: string, now: number): Promise<void> {

@@ -59,7 +59,8 @@ export function calendarSubscriptions({ db, clock, log, fence, ...deps }: Calend
     if (push === undefined) return []
     const target = deps.pushTarget(account.provider)
     const wanted = new Map<string, string>()
-    if (target !== undefined && account.watch) {
+    // Graph notifies the token of a person only of that person's own calendars.
+    if (target !== undefined && account.watch && account.sharedWith === null) {
       if (push.covers === 'account') wanted.set('', '')
       else for (const { id, providerId } of rows) wanted.set(id, providerId)
     }

@@ -86,6 +86,7 @@ describeEachDatabase('a push subscription', (open) => {
       customUserId: null,
       connectionId: null,
       folders: null,
+      sharedWith: null,
       lastSyncAt: null,
     }
     const tokens = { expiresAt: null, scopes: [], hasRefreshToken: true }

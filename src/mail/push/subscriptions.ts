@@ -45,6 +45,8 @@ export function pushSubscriptions(deps: PushSubscriptionDeps) {
   async function ensure(accountId: string, epoch: number): Promise<SubscriptionRow | undefined> {
     const account = await accounts.get(accountId)
     if (account.paused || account.status === 'auth_error') return undefined
+    // Graph notifies the token of a person only of that person's own mailbox.
+    if (account.sharedWith !== null) return undefined
     const channel = deps.channel(account.provider)
     const target = channel?.target()
     if (channel === undefined || target === undefined) return undefined

@@ -25,6 +25,8 @@ export interface ConsentRequest {
   loginHint: string | null
   /** `prompt=consent`: asks even if the user granted access earlier. */
   forceConsent: boolean
+  /** Asks for mailboxes that others share with the user, too. Only microsoft has such scopes. */
+  sharedMailboxes?: boolean
 }
 
 /** A provider's verdict on the client of this service. */
@@ -49,6 +51,8 @@ export type RedirectProbe = 'registered' | 'refused' | 'unknown'
 export interface LoginProvider {
   /** Requested from every user. Reading mail is required, the others are optional; see `TokenSet.scopes`. */
   readonly scopes: readonly string[]
+  /** Requested in addition for `sharedMailboxes`. Empty: the provider has none. */
+  readonly sharedScopes: readonly string[]
   consentUrl(request: ConsentRequest): Promise<string>
   /** `callback` is the redirect address with the query that the browser brought back. */
   exchange(

@@ -70,6 +70,16 @@ export function grantedPermissions(provider: ProviderName, granted: readonly str
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 
+/** The scopes of Microsoft for mailboxes that somebody shares with the user. Reading is required, the others are optional. */
+export const SHARED_SCOPES = ['Mail.ReadWrite.Shared', 'Mail.Send.Shared', 'Calendars.ReadWrite.Shared'] as const
+
+/** The scopes to ask for before shared mailboxes can be read. */
+export function missingForShared(granted: readonly string[]): string[] {
+  const names = new Set(granted.map(scopeName))
+  const canRead = names.has('mail.readwrite.shared') || names.has('mail.read.shared')
+  return canRead ? [] : [SHARED_SCOPES[0]]
+}
+
 /** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */
 export function notGranted(requested: readonly string[], granted: readonly string[]): string[] {
   const names = new Set(granted.map(scopeName))

@@ -56,6 +56,7 @@ export function gmailLogin(options: GmailLoginOptions): LoginProvider {
 
   return {
     scopes,
+    sharedScopes: [],
     consentUrl: (request) => client.consentUrl(request, { access_type: 'offline' }),
     exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,

@@ -61,6 +61,7 @@ function mailLogin(provider: MailOAuthProvider, clock: Clock): LoginProvider {
 
   return {
     scopes,
+    sharedScopes: [],
     consentUrl: (request) => client.consentUrl(request, { ...authorizationParameters }),
     exchange: (callback, { loginHint = null, ...sent }) =>
       client.exchange(callback, sent, (get, accessToken, idToken) => findUser(get, accessToken, idToken, loginHint)),

@@ -109,6 +109,11 @@ export class Graph {
     this.#clock = clock
   }
 
+  /** Whether the mailbox is that of the token's user. */
+  get isOwnMailbox(): boolean {
+    return this.mailboxPath === ME
+  }
+
   /** False for a national cloud, which has fewer actions. */
   get isWorldwide(): boolean {
     return !isNationalCloud(this.#root.hostname)

@@ -25,6 +25,7 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorinvalididmalformed: notFound,
   errorinvalidid: notFound,
   erroritemnotfound: notFound,
+  errorinvaliduser: lostMailbox,
   errorfoldernotfound: notFound,
   errorfolderexists: exists,
   errorduplicatetransactionid: (doing) => new ProviderError('exists', `${doing}: the event exists`),
@@ -51,7 +52,11 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   requestentitytoolarge: tooLarge,
   errorinvalidrecipients: (doing) =>
     refused(doing, 'Microsoft refuses the address of a recipient, or there are too many'),
-  errorsendasdenied: (doing) => refused(doing, 'the user may not send from this address'),
+  errorsendasdenied: (doing) =>
+    refused(
+      doing,
+      'the user may not send from this mailbox. In the Exchange admin center, grant the user Send As or Send on Behalf for it',
+    ),
   erroraccountsuspend: blocked,
   erroraccountsuspendshowtierupgrade: blocked,
   errormessageblocked: blocked,
@@ -106,6 +111,12 @@ function notFound(doing: string): ProviderError {
 function accessDenied(doing: string): ProviderError {
   const scopes = 'Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)'
   const why = `Microsoft denies access. The user, or the administrator of the tenant, may not have granted ${scopes}`
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+/** The user of the token has lost the right to open the mailbox, or it was deleted. */
+export function lostMailbox(doing: string): ProviderError {
+  const why = 'the mailbox does not exist any more, or is no longer shared with this user'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 

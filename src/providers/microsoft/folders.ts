@@ -2,6 +2,7 @@ import { truncateText } from '../../platform/formats/text.ts'
 import { type FolderRole, type KnownFolders, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Json, PageLinks, resultOfEach, text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, requireBody, requirePage, segment } from './client.ts'
+import { lostMailbox } from './errors.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
 const ROLES: Readonly<Record<string, FolderRole>> = {
@@ -123,7 +124,10 @@ export class FolderList {
     try {
       return await this.#allItems(result, signal)
     } catch (error) {
-      if (listing.parent === TOP || !(error instanceof ProviderError)) throw error
+      if (!(error instanceof ProviderError)) throw error
+      // Exchange hides mailboxes that the user may not open. One's own always has its root.
+      if (listing.parent === TOP && error.kind === 'not_found') throw lostMailbox(DOING)
+      if (listing.parent === TOP) throw error
       // The parent was deleted meanwhile.
       if (error.kind === 'not_found') return []
       if (isOfFolder(error)) return undefined

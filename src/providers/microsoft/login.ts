@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/time/clock.ts'
-import { type LoginProvider, missingFor, type ProviderUser } from '../contract/index.ts'
+import { type LoginProvider, missingFor, type ProviderUser, SHARED_SCOPES } from '../contract/index.ts'
 import { oauthClient, type SignedInGet, unusableResponse } from '../shared/oauth/index.ts'
 import { isNationalCloud } from './clouds.ts'
 
@@ -38,6 +38,7 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
   const named = (scope: string) =>
     scope.includes('/') || scope === OFFLINE || OPENID.includes(scope) ? scope : `${resource}/${scope}`
   const scopes = [...new Set([OFFLINE, ...[PROFILE, ...features].map(named)])]
+  const sharedScopes = SHARED_SCOPES.map(named)
   const client = oauthClient({
     ...options,
     service: SERVICE,
@@ -60,7 +61,9 @@ export function microsoftLogin(options: MicrosoftLoginOptions): LoginProvider {
 
   return {
     scopes,
-    consentUrl: (request) => client.consentUrl(request, { response_mode: 'query' }),
+    sharedScopes,
+    consentUrl: (request) =>
+      client.consentUrl(request, { response_mode: 'query' }, request.sharedMailboxes ? sharedScopes : []),
     exchange: (callback, sent) => client.exchange(callback, sent, readUser),
     refresh: client.refresh,
     probeClient: client.probeClient,

@@ -62,6 +62,7 @@ export type Account = {
     scopes: (string)[]
     hasRefreshToken: boolean
   }
+  sharedWith: string | null
   connectionId: string | null
   createdAt: string
   updatedAt: string
@@ -1807,6 +1808,13 @@ export type NewServiceAccountConnection = {
   name: string
   serviceAccountKey: (string | Record<string, unknown>)
   adminEmail?: string | null
+}
+
+export type NewSharedAccount = {
+  provider: "microsoft"
+  sharedWith: string
+  mailbox: string
+  customUserId?: string | null
 }
 
 export type NewTestEvent = {

@@ -2,7 +2,7 @@ import { constants, randomBytes, timingSafeEqual, verify, X509Certificate } from
 import type { Routed } from '../fake/router.ts'
 import type { Grant, Tokens } from '../fake/tokens.ts'
 import { client, type Emulator, type UserRow } from './emulator.ts'
-import { graphError, oauthError } from './errors.ts'
+import { accessDenied, graphError, itemNotFound, oauthError } from './errors.ts'
 
 /** An application's permissions for a whole tenant, as its administrator consented to them. */
 export interface Tenant {
@@ -21,9 +21,14 @@ export interface Tenant {
 const TENANT_ROLES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite', 'User.Read.All']
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
+/** `hidden`: none, and Exchange returns 404 in place of 403, as for mailboxes that are gone. */
+type Right = 'read' | 'send' | 'hidden'
+
 /** Client credentials of Entra (with a secret or a certificate), and what Graph allows their tokens. */
 export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   const tenants = new Map<string, Tenant>()
+  /** The rights of users in mailboxes of others, by mailbox and user. */
+  const rights = new Map<string, Right>()
   let tokenRequests = 0
   let running = 0
   let peak = 0
@@ -110,8 +115,13 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
 
   /** The mailbox that the path below `/users/{id}` leads to, or why it leads to none. */
   function openMailbox(grant: Grant, idOrAddress: string): string | Response {
-    const { tenantId = '' } = grant.application ?? {}
+    const own = emulator.microsoft.users.findOneBy('email', grant.user)
+    const tenantId = grant.application?.tenantId ?? own?.tenant_id ?? ''
     const user = findUser(tenantId, idOrAddress)
+    const isOpen =
+      grant.application !== undefined || user?.email === grant.user || rights.has(`${user?.email} ${grant.user}`)
+    if (rights.get(`${user?.email} ${grant.user}`) === 'hidden') return itemNotFound()
+    if (user !== undefined && !isOpen) return accessDenied()
     if (user === undefined)
       return graphError(404, 'ErrorInvalidUser', `The requested user '${idOrAddress}' is invalid.`)
     if (tenants.get(tenantId)?.excluded.has(user.email)) return outsidePolicy()
@@ -119,6 +129,13 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   }
 
   return {
+    /** Gives a user Full Access to the mailbox of another, with or without Send As; null: takes it away. */
+    share(mailbox: string, user: string, right: Right | null): void {
+      if (right === null) rights.delete(`${mailbox} ${user}`)
+      else rights.set(`${mailbox} ${user}`, right)
+    },
+    /** Whether a person may send from the mailbox of another. */
+    maySend: (mailbox: string, user: string) => rights.get(`${mailbox} ${user}`) === 'send',
     openMailbox,
     token,
     usersOf,

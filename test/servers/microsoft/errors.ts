@@ -37,6 +37,12 @@ export const unauthenticated = () =>
   })
 /** As users without a licence for Exchange get it. */
 export const refusedToken = () => new Response(null, { status: 401 })
+export const sendAsDenied = () =>
+  graphError(
+    403,
+    'ErrorSendAsDenied',
+    'The user account which was used to submit this request does not have the right to send mail on behalf of the specified sending account.',
+  )
 export const accessDenied = () =>
   graphError(403, 'ErrorAccessDenied', 'Access is denied. Check credentials and try again.')
 export const syncStateNotFound = () =>

@@ -64,9 +64,10 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
 
   /** Whether an account that the session may be for was connected with fewer scopes than are requested now. */
   async function lacksScopes(name: string, session: AuthSession, email: string | null): Promise<boolean> {
-    const { scopes } = login(name)
+    const { scopes, sharedScopes } = login(name)
+    const requested = session.sharedMailboxes ? [...scopes, ...sharedScopes] : scopes
     const linked = await accounts.findLinked(isOAuth(name) ? name : 'imap', session.customUserId, email)
-    return linked.some(({ tokens }) => notGranted(scopes, tokens.scopes).length > 0)
+    return linked.some(({ tokens }) => notGranted(requested, tokens.scopes).length > 0)
   }
 
   return {
@@ -97,6 +98,7 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
         state,
         codeVerifier,
         loginHint: request.email,
+        sharedMailboxes: session.sharedMailboxes,
         forceConsent:
           session.forceConsent || request.isRepeat === true || (await lacksScopes(name, session, request.email)),
       })

@@ -107,6 +107,7 @@ export function authSessions(deps: AuthSessionsDeps) {
         customUserId,
         redirectUri,
         forceConsent: input.forceConsent ?? false,
+        sharedMailboxes: input.sharedMailboxes ?? false,
         locale: input.locale ?? null,
         expiresAt,
       }

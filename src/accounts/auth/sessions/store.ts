@@ -19,6 +19,8 @@ export interface AuthSession {
   customUserId: string | null
   redirectUri: string
   forceConsent: boolean
+  /** The consent includes mailboxes that others share with the user. */
+  sharedMailboxes: boolean
   accountId: string | null
   failureCode: string | null
   failureReason: string | null
@@ -51,7 +53,7 @@ export function authSessionStore(handle: Handle) {
 
   return {
     async insert(session: NewSession, code: string, nowMs: number): Promise<void> {
-      const { providerFixed, forceConsent, ...columns } = session
+      const { providerFixed, forceConsent, sharedMailboxes, ...columns } = session
       await handle
         .insertInto('authSessions')
         .values({
@@ -60,6 +62,7 @@ export function authSessionStore(handle: Handle) {
           status: 'pending',
           providerFixed: Number(providerFixed),
           forceConsent: Number(forceConsent),
+          sharedMailboxes: Number(sharedMailboxes),
           jsonStateHash: null,
           attempts: 0,
           accountId: null,
@@ -157,6 +160,7 @@ function fromRow(row: Selectable<Tables['authSessions']>, nowMs: number): AuthSe
     customUserId,
     redirectUri,
     forceConsent: row.forceConsent === 1,
+    sharedMailboxes: row.sharedMailboxes === 1,
     accountId,
     failureCode,
     failureReason,

@@ -63,6 +63,8 @@ async function createFromParts(writer: DraftWriter, message: QueuedMessage, raw:
   const parts = await composedParts(raw)
   if (parts.bodyBytes > MAX_REQUEST_BYTES) throw tooLarge()
   const body = await buildContent(parts, message)
+  // Exchange would write the user of the token as the sender of a message in another mailbox.
+  if (!graph.isOwnMailbox) body.from = { emailAddress: { address: message.from } }
   if (Buffer.byteLength(JSON.stringify(body)) > MAX_REQUEST_BYTES) throw tooLarge()
   const reply = await createReply(writer, message)
   const id = requireId(reply ?? (await create(writer, '/me/messages', body)))
@@ -101,7 +103,10 @@ async function createReply(writer: DraftWriter, message: QueuedMessage, mime?: s
   }
 }
 
-async function buildContent(parts: ComposedParts, { to, cc, bcc, rfcMessageId }: QueuedMessage): Promise<Json> {
+async function buildContent(
+  parts: ComposedParts,
+  { to, cc, bcc, rfcMessageId }: QueuedMessage,
+): Promise<Record<string, unknown>> {
   const { headers } = parts
   const { text: plain, html } = parts.body()
   const { subject, replyTo, inReplyTo, references } = headerFields(headers)

@@ -95,7 +95,11 @@ export function oauthClient(options: OAuthClientOptions) {
   }
 
   return {
-    async consentUrl(request: ConsentRequest, extra: Record<string, string>): Promise<string> {
+    async consentUrl(
+      request: ConsentRequest,
+      extra: Record<string, string>,
+      furtherScopes: readonly string[] = [],
+    ): Promise<string> {
       const url = new URL(options.authUrl)
       // The user picks the account: the browser may be signed in to another one.
       const prompt = request.forceConsent ? 'consent' : request.loginHint === null ? 'select_account' : undefined
@@ -103,7 +107,7 @@ export function oauthClient(options: OAuthClientOptions) {
         client_id: options.clientId,
         response_type: 'code',
         redirect_uri: request.redirectUri,
-        scope: options.scopes.join(' '),
+        scope: [...options.scopes, ...furtherScopes].join(' '),
         state: request.state,
         ...(pkce && {
           code_challenge: await oauth.calculatePKCECodeChallenge(request.codeVerifier),
