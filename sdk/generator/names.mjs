@@ -110,7 +110,14 @@ export const RESOURCES = {
   },
   contacts: {
     about: 'The contacts of an account.',
-    methods: { list: 'listContacts', get: 'getContact' },
+    methods: {
+      list: 'listContacts',
+      get: 'getContact',
+      create: 'createContact',
+      update: 'updateContact',
+      delete: 'deleteContact',
+      getPhoto: 'getContactPhoto',
+    },
   },
   contactGroups: {
     about: 'The groups of contacts.',

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/kit/eventually.ts'
+import { api as httpClient } from '../../test/kit/http/http.ts'
 import { type Service, startService } from '../../test/kit/service/service.ts'
 import { client } from '../../test/scenarios/client.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../test/servers/dovecot.ts'
 import { type Radicale, radicaleAvailable, startRadicale } from '../../test/servers/radicale.ts'
 import { vcard } from '../../test/servers/vcards.ts'
+import { JPEG } from '../providers/conformance/contacts.ts'
 
 const USER = 'ada@posthorn.test'
 const PASSWORD = 'correct horse'
@@ -150,6 +152,83 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the contacts of an
     await eventually(async () => expect(await events('deleted')).toMatchObject([{ displayName: 'Eve', version: 2 }]))
     await eventually(async () => expect((await list('?q=bob')).contacts[0]?.groups).toEqual([]))
     expect((await list()).pagination).toMatchObject({ total: 2 })
+  })
+
+  it('are created, changed and deleted at the server, once each, under the version that a caller has', async () => {
+    const url = `/accounts/${id}/contacts`
+    const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+      httpClient(service.url, service.key).request(method, path, { headers, ...(body !== undefined && { body }) })
+    const { json: created } = await send(
+      'POST',
+      url,
+      {
+        givenName: 'Ivy',
+        surname: 'Iverson',
+        birthday: '--02-29',
+        emails: [{ email: 'ivy@acme.example', type: 'work' }],
+        groups: [{ name: 'Friends' }],
+      },
+      { 'idempotency-key': 'ivy' },
+    )
+    expect(created).toMatchObject({ displayName: 'Ivy Iverson', version: 1, groups: [{ name: 'Friends' }] })
+    const path = `${url}/${created.id}`
+    const remote = created.providerContactId
+    const text = await contactServer.request(USER, 'GET', remote)
+    await contactServer.request(USER, 'PUT', remote, text.replace('END:VCARD', 'X-OTHER;A=b:kept\r\nEND:VCARD'))
+    const { json: updated } = await send('PATCH', path, { jobTitle: 'Pilot', emails: [], groups: [] })
+    expect(updated).toMatchObject({ jobTitle: 'Pilot', emails: [], birthday: '--02-29', groups: [] })
+    expect(await contactServer.request(USER, 'GET', remote)).toContain('X-OTHER;A=b:kept')
+    const stale = await send('PATCH', path, { jobTitle: 'Cook' }, { 'if-match': '"1"' })
+    expect([stale.status, stale.json.error]).toMatchObject([409, { code: 'conflict', current: { jobTitle: 'Pilot' } }])
+    const current = { 'if-match': String(updated.version) }
+    const changed = await contactServer.request(USER, 'GET', remote)
+    await contactServer.request(USER, 'PUT', remote, changed.replace('TITLE:Pilot', 'TITLE:Captain'))
+    expect((await send('PATCH', path, { jobTitle: 'Cook' }, current)).status).toBe(409)
+    for (const [body, field] of [
+      [{ birthday: '1985-02-30' }, 'body.birthday'],
+      [{ groups: [{}] }, 'body.groups.0'],
+      [{ groups: [{ id: 'cgr_unknown' }] }, 'body.groups.0.id'],
+      [{ webPages: [{ url: 'javascript:alert(1)' }] }, 'body.webPages.0.url'],
+    ] as const) {
+      const refused = await send('PATCH', path, body)
+      expect([refused.status, refused.json.error.details[0]?.path]).toEqual([400, field])
+    }
+    await eventually(async () => expect((await list('?q=ivy')).contacts[0]).toMatchObject({ jobTitle: 'Captain' }))
+    expect((await send('DELETE', path)).status).toBe(200)
+    expect((await send('GET', path)).status).toBe(404)
+    await expect(contactServer.request(USER, 'GET', remote)).rejects.toThrow('404')
+    await sync()
+    const ivys = (all: Contact[]) => all.filter(({ id: contactId }) => contactId === created.id)
+    expect([ivys(await events('created')).length, ivys(await events('deleted')).length]).toEqual([1, 1])
+  })
+
+  it('have photos, but only those that are images', async () => {
+    const photo = (bytes: Uint8Array) => `PHOTO;ENCODING=b;TYPE=JPEG:${Buffer.from(bytes).toString('base64')}`
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
+    await put('pic', { displayName: 'Pia Picture' }, [photo(JPEG)])
+    await put('svg', { displayName: 'Sven Svg' }, [photo(svg)])
+    await put('big', { displayName: 'Bea Big' }, [photo(Buffer.concat([JPEG, Buffer.alloc(5_300_000)]))])
+    await sync()
+    await eventually(async () => expect((await list('?q=bea')).names).toEqual(['Bea Big']))
+    const read = async (q: string) => {
+      const [contact] = (await list(`?q=${q}`)).contacts
+      return fetch(`${service.url}/accounts/${id}/contacts/${contact?.id}/photo`, {
+        headers: { authorization: `Bearer ${service.key}` },
+      })
+    }
+    const response = await read('pia')
+    expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(JPEG))).toBe(true)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'image/jpeg',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': 'sandbox',
+    })
+    expect([(await read('sven')).status, (await read('bea')).status, (await read('zoe')).status]).toEqual([
+      404, 502, 404,
+    ])
+    for (const name of ['pic', 'svg', 'big']) await contactServer.request(USER, 'DELETE', `${book}${name}.vcf`)
+    await sync()
+    await eventually(async () => expect((await list('?q=bea')).names).toEqual([]))
   })
 
   it('that cannot be read are counted, and an address book that is deleted takes its contacts with it', async () => {

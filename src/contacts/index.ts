@@ -4,7 +4,10 @@
  */
 import './tables.ts'
 
+export { contactChanger } from './edit/changer.ts'
+export { contactChangeRoutes } from './edit/routes.ts'
 export { contactsFeature } from './feature.ts'
+export { contactPhotos } from './photo.ts'
 export { contactReader } from './read/reader.ts'
 export { contactRoutes } from './routes.ts'
 export type { ContactTiming } from './sync/run.ts'

@@ -66,6 +66,9 @@ export const LAST = [
   'PATCH /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
   'POST /accounts/{accountId}/calendars/{calendarId}/events/{eventId}/respond',
   'DELETE /accounts/{accountId}/calendars/{calendarId}/events/{eventId}',
+  'POST /accounts/{accountId}/contacts',
+  'PATCH /accounts/{accountId}/contacts/{contactId}',
+  'DELETE /accounts/{accountId}/contacts/{contactId}',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
@@ -92,6 +95,7 @@ const SHOWN = {
   calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
   invitation: 'cev_01k9zx2p8r1t3v5x7z9b2d4f6h',
   contact: 'cnt_01k9zy3c5e7g9j2m4p6r8t1v3x',
+  createdContact: 'cnt_01k9zy4d6f8h1k3n5q7s9v2x4z',
   addressBook: 'cbk_01k9zv5d7f9h2k4n6q8s1t3v5x',
   contactGroup: 'cgr_01k9zv6e8g1j3m5p7r9t2v4w6y',
   createdEvent: 'cev_01k9zx4d6f8h1k3m5p7r9t2v4x',
@@ -181,21 +185,28 @@ export async function startApiStory(node = process.execPath): Promise<ApiStory> 
   }
 }
 
+/** One pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 /** Ada's address book. */
 async function writeContacts(server: Radicale): Promise<void> {
   await server.addUser(ADA, PASSWORD)
   const book = await server.makeBook(ADA, 'contacts')
-  const lin = vcard('lin', {
-    displayName: 'Lin Moreau',
-    givenName: 'Lin',
-    surname: 'Moreau',
-    birthday: '1985-04-12',
-    companyName: 'Northwind',
-    jobTitle: 'Buyer',
-    emails: [{ email: 'lin@northwind.example', type: 'work' }],
-    phoneNumbers: [{ number: '+33 1 70 18 00 00', type: 'work' }],
-    categories: ['Customers'],
-  })
+  const lin = vcard(
+    'lin',
+    {
+      displayName: 'Lin Moreau',
+      givenName: 'Lin',
+      surname: 'Moreau',
+      birthday: '1985-04-12',
+      companyName: 'Northwind',
+      jobTitle: 'Buyer',
+      emails: [{ email: 'lin@northwind.example', type: 'work' }],
+      phoneNumbers: [{ number: '+33 1 70 18 00 00', type: 'work' }],
+      categories: ['Customers'],
+    },
+    [`PHOTO;ENCODING=b;TYPE=PNG:${PNG}`],
+  )
   await server.request(ADA, 'PUT', `${book}lin.vcf`, lin)
 }
 
@@ -268,6 +279,8 @@ function replay({ service, dovecot, receiver, google, smtp, contacts, folder }: 
       await eventually(async () => (await owner.get(`/outbox/${outboxId}`)).json.status === 'failed')
       bind(SHOWN.failedOutbox, outboxId)
     },
+
+    'POST /accounts/{accountId}/contacts': async ({ json }) => bind(SHOWN.createdContact, json.id),
 
     'POST /drafts': async ({ json }) => bind(SHOWN.draft, json.id),
 

@@ -1066,6 +1066,71 @@ export class Contacts {
     }
     return this.#client.json(request, options)
   }
+
+  /**
+   * Create a contact
+   *
+   * Creates the contact at the provider. With an Idempotency-Key, a request that is repeated after a failure creates it once.
+   *
+   * `POST /accounts/{accountId}/contacts`
+   */
+  create(accountId: string, body?: Body<'createContact'>, options?: IdempotentOptions): Promise<Result<'createContact'>> {
+    const request: ApiRequest = {
+      method: 'POST',
+      path: path`/accounts/${accountId}/contacts`,
+      body: body ?? {},
+      takesKey: true,
+      idempotencyKey: options?.idempotencyKey,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Change a contact
+   *
+   * Changes the given fields, at the provider too. Null empties a field, and a list replaces the list. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current contact in `error.current`.
+   *
+   * `PATCH /accounts/{accountId}/contacts/{contactId}`
+   */
+  update(accountId: string, contactId: string, body?: Body<'updateContact'>, options?: RequestOptions & { ifMatch?: string | undefined }): Promise<Result<'updateContact'>> {
+    const request: ApiRequest = {
+      method: 'PATCH',
+      path: path`/accounts/${accountId}/contacts/${contactId}`,
+      body: body ?? {},
+      headers: { 'if-match': options?.ifMatch },
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Delete a contact
+   *
+   * Deletes the contact at the provider too.
+   *
+   * `DELETE /accounts/{accountId}/contacts/{contactId}`
+   */
+  delete(accountId: string, contactId: string, options?: RequestOptions): Promise<Result<'deleteContact'>> {
+    const request: ApiRequest = {
+      method: 'DELETE',
+      path: path`/accounts/${accountId}/contacts/${contactId}`,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Get the photo of a contact
+   *
+   * As the provider has it now: a JPEG, PNG, GIF or WebP image of at most 5 MB. 404 when there is none, or when it is something else.
+   *
+   * `GET /accounts/{accountId}/contacts/{contactId}/photo`
+   */
+  getPhoto(accountId: string, contactId: string, options?: RequestOptions): Promise<Response> {
+    const request: ApiRequest = {
+      method: 'GET',
+      path: path`/accounts/${accountId}/contacts/${contactId}/photo`,
+    }
+    return this.#client.raw(request, options)
+  }
 }
 
 /** The groups of contacts. */

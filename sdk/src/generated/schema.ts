@@ -1190,7 +1190,11 @@ export interface paths {
          */
         get: operations["listContacts"];
         put?: never;
-        post?: never;
+        /**
+         * Create a contact
+         * @description Creates the contact at the provider. With an Idempotency-Key, a request that is repeated after a failure creates it once.
+         */
+        post: operations["createContact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1208,10 +1212,18 @@ export interface paths {
         get: operations["getContact"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a contact
+         * @description Deletes the contact at the provider too.
+         */
+        delete: operations["deleteContact"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change a contact
+         * @description Changes the given fields, at the provider too. Null empties a field, and a list replaces the list. Without `If-Match` the last request wins. With it, and another version than the current one, the response is 409 with the current contact in `error.current`.
+         */
+        patch: operations["updateContact"];
         trace?: never;
     };
     "/accounts/{accountId}/contact-groups": {
@@ -1243,6 +1255,26 @@ export interface paths {
          * @description Address books of CardDAV, contact folders of Outlook, and the contacts of Google, with the state of their sync.
          */
         get: operations["listAddressBooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/contacts/{contactId}/photo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the photo of a contact
+         * @description As the provider has it now: a JPEG, PNG, GIF or WebP image of at most 5 MB. 404 when there is none, or when it is something else.
+         */
+        get: operations["getContactPhoto"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9215,6 +9247,90 @@ export interface operations {
             };
         };
     };
+    createContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true". */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Our id or the provider's. Default: the default address book. */
+                    addressBookId?: string;
+                    /** @description Default: made of the names. */
+                    displayName?: string | null;
+                    prefix?: string | null;
+                    givenName?: string | null;
+                    middleName?: string | null;
+                    surname?: string | null;
+                    suffix?: string | null;
+                    nickname?: string | null;
+                    /** @description `1985-04-12`, or `--04-12` without the year. */
+                    birthday?: string | null;
+                    companyName?: string | null;
+                    department?: string | null;
+                    jobTitle?: string | null;
+                    managerName?: string | null;
+                    officeLocation?: string | null;
+                    /** @description Plain text. */
+                    notes?: string | null;
+                    emails?: {
+                        email: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    phoneNumbers?: {
+                        number: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    physicalAddresses?: {
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                        streetAddress?: string;
+                        city?: string;
+                        postalCode?: string;
+                        state?: string;
+                        country?: string;
+                    }[];
+                    webPages?: {
+                        url: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    imAddresses?: {
+                        imAddress: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    /** @description All groups of the contact, each by its id. A `name` in place of the id adds a category, where contacts name their groups. */
+                    groups?: {
+                        id?: string;
+                        name?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
     getContact: {
         parameters: {
             query?: never;
@@ -9227,6 +9343,113 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+        };
+    };
+    deleteContact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    updateContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `version` of the contact that the request is for, in quotes or not. */
+                "if-match"?: string;
+            };
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Default: made of the names. */
+                    displayName?: string | null;
+                    prefix?: string | null;
+                    givenName?: string | null;
+                    middleName?: string | null;
+                    surname?: string | null;
+                    suffix?: string | null;
+                    nickname?: string | null;
+                    /** @description `1985-04-12`, or `--04-12` without the year. */
+                    birthday?: string | null;
+                    companyName?: string | null;
+                    department?: string | null;
+                    jobTitle?: string | null;
+                    managerName?: string | null;
+                    officeLocation?: string | null;
+                    /** @description Plain text. */
+                    notes?: string | null;
+                    emails?: {
+                        email: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    phoneNumbers?: {
+                        number: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    physicalAddresses?: {
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                        streetAddress?: string;
+                        city?: string;
+                        postalCode?: string;
+                        state?: string;
+                        country?: string;
+                    }[];
+                    webPages?: {
+                        url: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    imAddresses?: {
+                        imAddress: string;
+                        /** @description `work`, `home`, `mobile`, `other` or another word. */
+                        type?: string;
+                    }[];
+                    /** @description All groups of the contact, each by its id. A `name` in place of the id adds a category, where contacts name their groups. */
+                    groups?: {
+                        id?: string;
+                        name?: string;
+                    }[];
+                };
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -9315,6 +9538,33 @@ export interface operations {
                         addressBooks: components["schemas"]["AddressBook"][];
                         pagination: components["schemas"]["Pagination"];
                     };
+                };
+            };
+        };
+    };
+    getContactPhoto: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": unknown;
+                    "image/png": unknown;
+                    "image/gif": unknown;
+                    "image/webp": unknown;
                 };
             };
         };

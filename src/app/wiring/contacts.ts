@@ -1,5 +1,12 @@
 import { fence } from '../../accounts/cluster/index.ts'
-import { contactReader, contactRoutes, contactSync } from '../../contacts/index.ts'
+import {
+  contactChangeRoutes,
+  contactChanger,
+  contactPhotos,
+  contactReader,
+  contactRoutes,
+  contactSync,
+} from '../../contacts/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
 import type { Part } from '../start-stop.ts'
@@ -7,11 +14,14 @@ import type { Accounts } from './accounts.ts'
 import type { FeatureOptions } from './options.ts'
 import type { Shared } from './shared.ts'
 
-/** Contacts: what is read and synced. Nothing is synced while the setting is off. */
+/** Contacts: what is read, changed and synced. Nothing is synced while the setting is off. */
 export function openContacts(shared: Shared, { accounts, mailboxes, ownership }: Accounts, options: FeatureOptions) {
   const { contacts } = mailboxes
   const isEnabled = shared.config.contactsEnabled
-  const contactLists = contactReader({ ...shared, accounts, contacts, isEnabled })
+  const access = { ...shared, accounts, contacts, isEnabled }
+  const contactLists = contactReader(access)
+  const contactChanges = contactChanger(access)
+  const photos = contactPhotos(access)
   const runs = contactSync({
     ...shared,
     accounts,
@@ -21,9 +31,11 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
     ...(options.contacts && { timing: options.contacts }),
   })
   const part: Part = { start: runs.start, stop: runs.stop, stopsWith: 'work' }
-  return { contactLists, contactParts: isEnabled ? [part] : [] }
+  return { contactLists, contactChanges, contactPhotos: photos, contactParts: isEnabled ? [part] : [] }
 }
 
-export function contactsRoutes(server: HttpServer, { contactLists }: Features): void {
+export function contactsRoutes(server: HttpServer, features: Features): void {
+  const { contactChanges, contactLists, contactPhotos: photos, idempotency } = features
   contactRoutes(server, contactLists)
+  contactChangeRoutes(server, { changer: contactChanges, photos, idempotency })
 }

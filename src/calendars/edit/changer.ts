@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readLive } from '../../accounts/index.ts'
+import { deriveUuid } from '../../platform/crypto/derived-uuid.ts'
 import type { Tx } from '../../platform/db/index.ts'
 import { type ErrorDetail, invalidFields } from '../../platform/errors/app-error.ts'
 import type { EventInput } from '../../providers/contract/index.ts'
@@ -10,7 +11,6 @@ import { type CalendarPath, type EventChangeDeps, type EventPath, eventAccess, r
 import { type ChangedEventView, type EventBody, type SendUpdates, withWarnings } from './api.ts'
 import { eventDeletions } from './deleting.ts'
 import { parseEventInput } from './input.ts'
-import { deriveKey } from './key.ts'
 import { invitationResponses } from './responding.ts'
 import { storeAccepted, storedView } from './storing.ts'
 import type { Target } from './target.ts'
@@ -65,7 +65,7 @@ export function calendarChanger(deps: EventChangeDeps) {
       requireNotify(account, sendUpdates, event.attendees.length > 0)
       const request = {
         calendarId: calendar.providerId,
-        key: requestKey === null ? randomUUID() : deriveKey(requestKey),
+        key: requestKey === null ? randomUUID() : deriveUuid(requestKey),
         event,
         notify: sendUpdates === 'all',
         signal: AbortSignal.timeout(LIVE_MS),

@@ -1,4 +1,5 @@
 import { readLive } from '../../accounts/index.ts'
+import { deriveUuid } from '../../platform/crypto/derived-uuid.ts'
 import { AppError, type ErrorDetail, invalidFields, notFound } from '../../platform/errors/app-error.ts'
 import {
   type CalendarEdits,
@@ -16,7 +17,6 @@ import { type EventRow, eventStore } from '../store.ts'
 import { type EventChangeDeps, type OpenEvent, requireNotify } from './access.ts'
 import type { EventBody, SendUpdates } from './api.ts'
 import { parseEventInput } from './input.ts'
-import { deriveKey } from './key.ts'
 import { storedRows, unstoredEvent, wholeSeries } from './scope.ts'
 import { type SplitRecurrence, splitRecurrence } from './split-recurrence.ts'
 import { type Accepted, storeChange } from './storing.ts'
@@ -72,7 +72,7 @@ export async function changeFollowing(
     throw new AppError('not_supported', { message })
   }
   const notify = sendUpdates === 'all'
-  const key = deriveKey(JSON.stringify([calendar.id, master.eventId, target.instance?.original]))
+  const key = deriveUuid(JSON.stringify([calendar.id, master.eventId, target.instance?.original]))
   const request = { calendarId: calendar.providerId, key, event, notify, signal }
   const { created, row } = await readLive('The calendar', () => createAsGiven(deps, opened, request))
   const ended = await readLive('The series', () =>

@@ -20,7 +20,7 @@ export interface ContactAccessDeps {
 }
 
 /** How long a provider may take for one request. */
-const LIVE_MS = 30_000
+export const LIVE_MS = 30_000
 
 export interface OpenAccount {
   account: Account

@@ -95,7 +95,7 @@ const MAX_GROUPS = 2000
 export type ContactReader = ReturnType<typeof contactReader>
 
 /** By our id, or the provider's. Throws `not_found`. */
-async function getContact(handle: Handle, accountId: string, id: string): Promise<ContactRow> {
+export async function getContact(handle: Handle, accountId: string, id: string): Promise<ContactRow> {
   const row = await handle
     .selectFrom('contacts')
     .selectAll()
@@ -119,13 +119,17 @@ async function getGroup(handle: Handle, accountId: string, id: string): Promise<
 }
 
 /** By our id, or the provider's. Throws `not_found`. */
-function getBook(books: readonly BookRow[], id: string): BookRow {
+export function getBook(books: readonly BookRow[], id: string): BookRow {
   const book = books.find((row) => row.id === id || row.providerId === id)
   if (book === undefined) throw notFound('address book', id)
   return book
 }
 
-async function toViews(handle: Handle, rows: readonly ContactRow[], provider: ProviderName): Promise<ContactView[]> {
+export async function toViews(
+  handle: Handle,
+  rows: readonly ContactRow[],
+  provider: ProviderName,
+): Promise<ContactView[]> {
   const groups = await groupsOfMembers(handle, rows)
   return rows.map((row) => {
     const content: RemoteContact = JSON.parse(row.content)

@@ -191,7 +191,7 @@ function keysOf({ id: contactId, accountId }: ContactRow, contact: RemoteContact
 }
 
 /** Whether the row holds this contact, in this version. */
-function sameContent(content: string, contact: RemoteContact): boolean {
+export function sameContent(content: string, contact: RemoteContact): boolean {
   return content === cleanJson(contact)
 }
 

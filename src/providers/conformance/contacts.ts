@@ -86,7 +86,7 @@ const BOB: ContactFields = {
   emails: [{ email: 'bob@acme.example', type: 'work' }],
 }
 /** The smallest JPEG that programs accept: the markers of one pixel. */
-const JPEG = Uint8Array.from(
+export const JPEG = Uint8Array.from(
   Buffer.from(
     '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=',
     'base64',
