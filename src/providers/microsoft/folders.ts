@@ -188,6 +188,7 @@ function readRoles(results: Results): Map<string, FolderRole | null> {
 
 /** A mailbox may lack any of these folders but the inbox. */
 function wellKnownId(result: BatchResult | undefined, name: string): string | undefined {
+  if (name === 'inbox' && result instanceof ProviderError && result.kind === 'not_found') throw lostMailbox(DOING)
   const isMissing = result instanceof ProviderError && (result.kind === 'not_found' || result.kind === 'rejected')
   return isMissing && name !== 'inbox' ? undefined : text(requireBody(result).id)
 }
