@@ -111,6 +111,16 @@ const documentedBody = {
     ),
     Type.Object(
       {
+        provider: Type.Optional(Type.Literal('imap', documentedDefault('imap'))),
+        customUserId,
+        oauthProvider: text('The name in OAUTH_PROVIDERS that issued the token and has the mail servers.'),
+        refreshToken: text('Issued to the OAuth client of this service.'),
+        email: text('The address of the mailbox, with which the service signs in.'),
+      },
+      { title: 'NewImapOAuthAccount' },
+    ),
+    Type.Object(
+      {
         provider: Type.Enum(['gmail', 'microsoft']),
         customUserId,
         refreshToken: text('Issued to the OAuth client of this service.'),
@@ -145,7 +155,8 @@ export const createBody = Type.Object(
   {
     provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'])),
     customUserId,
-    refreshToken: optionalText('For gmail and microsoft.'),
+    refreshToken: optionalText('For gmail and microsoft, and with oauthProvider.'),
+    oauthProvider: optionalText('For imap with a refreshToken: the name in OAUTH_PROVIDERS.'),
     connectionId: optionalText('For a mailbox that a connection opens.'),
     sharedWith: optionalText('For a shared mailbox of Microsoft 365: the account of a user who may open it.'),
     ...imapFieldSchemas,

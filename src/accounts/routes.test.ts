@@ -81,6 +81,7 @@ describeEachDatabase('the accounts API', (open) => {
         },
         accounts: () => fixture.accounts,
       }),
+      mailLogins: new Map(),
       listFolders: async () => FOLDERS,
     })
     const call = async (method: Method, url: string, payload?: object, headers: Record<string, string> = {}) => {

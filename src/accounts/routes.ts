@@ -5,11 +5,12 @@ import { AppError, invalid, invalidFields } from '../platform/errors/app-error.t
 import { type App, done, type Idempotency, listSchema } from '../platform/http/index.ts'
 import type { Log } from '../platform/log/index.ts'
 import type { LoginProvider, MailProvider, ProviderName } from '../providers/contract/index.ts'
+import type { MailLogins } from '../providers/mail-oauth/index.ts'
 import { accountParams, accountQuery, accountSchema, createBody, patchBody } from './api.ts'
 import { type FurtherServers, verifyFurtherServers } from './connecting/further-servers.ts'
 import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
-import { OAUTH_SETTINGS, verifiedImport } from './connecting/oauth-import.ts'
+import { OAUTH_SETTINGS, verifiedImport, verifiedMailImport } from './connecting/oauth-import.ts'
 import { verifiedSharedAccount } from './connecting/shared-account.ts'
 import { verifiedTenantAccount } from './connecting/tenant-account.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
@@ -31,6 +32,8 @@ export interface AccountRoutesDeps {
   further: FurtherServers
   verifications: VerificationLimit
   connections: OpenConnections
+  /** The sign-ins of OAUTH_PROVIDERS. */
+  mailLogins: MailLogins
   /** The folders that hold messages, as the last sync listed them. */
   listFolders(accountId: string): Promise<readonly ChoosableFolder[]>
 }
@@ -200,6 +203,7 @@ async function verifiedLink(
     connections,
     accounts,
     db,
+    mailLogins,
   }: Omit<AccountRoutesDeps, 'idempotency' | 'log'>,
 ): Promise<LinkAccount> {
   const customUserId = body.customUserId ?? null
@@ -225,6 +229,14 @@ async function verifiedLink(
   }
   const mail = findMail(provider)
   if (mail === undefined) throw invalid('body.provider', `${provider} is not configured`)
+  if (body.oauthProvider) {
+    const mailLogin = mailLogins.get(body.oauthProvider)
+    if (mailLogin === undefined) throw invalid('body.oauthProvider', 'is no name in OAUTH_PROVIDERS')
+    const [refreshToken, email] = [body.refreshToken?.trim(), body.email?.trim()]
+    if (!refreshToken) throw invalid('body.refreshToken', 'is required')
+    if (!email) throw invalid('body.email', 'is required')
+    return verifiedMailImport(mailLogin, mail, { refreshToken, email, customUserId })
+  }
   const { connection, errors } = parseImapConnection(body)
   if (connection === undefined) throw invalidFields(errors)
   await verifyImap({ mail, verifications, keepConnection: true }, connection)

@@ -108,6 +108,21 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
       await api().call('DELETE', `/accounts/${id}`)
     })
 
+    it('import a mailbox with its refresh token, if it is for the address', async () => {
+      const refreshToken = await stage.issuer.issueRefreshToken(BOB)
+      const body = { oauthProvider: 'acme', refreshToken, email: BOB, customUserId: 'bob' }
+      const unknown = api().call('POST', '/accounts', { ...body, oauthProvider: 'yahoo' })
+      await expect(unknown).rejects.toThrow(/400 .*no name in OAUTH_PROVIDERS/)
+      await expect(api().call('POST', '/accounts', { ...body, refreshToken: 'made up' })).rejects.toThrow(
+        /400 .*is refused by the provider/,
+      )
+      const { id } = await api().call<Account>('POST', '/accounts', body)
+      await becomes(id, 'connected')
+      const other = { ...body, refreshToken: await stage.issuer.issueRefreshToken(BOB), email: ADA }
+      await expect(api().call('POST', '/accounts', other)).rejects.toThrow(/imap_auth_failed/)
+      await api().call('DELETE', `/accounts/${id}`)
+    })
+
     it('links nothing when the mail server refuses the token', async () => {
       stage.issuer.beforeCheck = () => stage.issuer.endAccessTokens(BOB)
       await expect(stage.connect(BOB)).rejects.toThrow(/mailbox_refused/)

@@ -24,6 +24,8 @@ export interface Issuer {
   signIn(authorizationUrl: string, email: string): Promise<string>
   /** Issues an access token without a sign-in. */
   issueToken(email: string): Promise<string>
+  /** Issues a refresh token without a sign-in, as another service of the operator may have one. */
+  issueRefreshToken(email: string): Promise<string>
   /** Makes the access tokens of a user invalid, before they expire. */
   endAccessTokens(email: string): Promise<void>
   /** Withdraws the consent of a user: its refresh tokens are refused. */
@@ -85,6 +87,14 @@ export async function startIssuer({ redirectUris }: { redirectUris: string[] }):
     async issueToken(email) {
       const client = await provider.Client.find(ISSUER_CLIENT.clientId)
       return new provider.AccessToken({ accountId: email, client, scope: 'openid', gty: 'authorization_code' }).save()
+    },
+    async issueRefreshToken(email) {
+      const client = await provider.Client.find(ISSUER_CLIENT.clientId)
+      const scope = 'openid email offline_access'
+      const grant = new provider.Grant({ accountId: email, clientId: ISSUER_CLIENT.clientId })
+      grant.addOIDCScope(scope)
+      const grantId = await grant.save()
+      return new provider.RefreshToken({ accountId: email, client, grantId, scope, gty: 'authorization_code' }).save()
     },
     async endAccessTokens(email) {
       await Promise.all(tokens.filter(({ accountId }) => accountId === email).map((token) => token.destroy()))

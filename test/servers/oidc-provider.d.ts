@@ -18,7 +18,14 @@ declare module 'oidc-provider' {
     readonly AccessToken: new (
       fields: object,
     ) => { save(): Promise<string> }
-    readonly Grant: { find(id: string): Promise<{ destroy(): Promise<void> } | undefined> }
+    readonly RefreshToken: new (
+      fields: object,
+    ) => { save(): Promise<string> }
+    readonly Grant: (new (
+      fields: object,
+    ) => { addOIDCScope(scope: string): void; save(): Promise<string> }) & {
+      find(id: string): Promise<{ destroy(): Promise<void> } | undefined>
+    }
   }
 
   interface GrantContext {

@@ -5270,6 +5270,21 @@ export interface components {
             /** @description Default: the IMAP password. */
             caldavPassword?: string | null;
         };
+        NewImapOAuthAccount: {
+            /**
+             * @default imap
+             * @constant
+             */
+            provider?: "imap";
+            /** @description Identifies the user in your application. The same mailbox with another value is another account. */
+            customUserId?: string | null;
+            /** @description The name in OAUTH_PROVIDERS that issued the token and has the mail servers. */
+            oauthProvider: string;
+            /** @description Issued to the OAuth client of this service. */
+            refreshToken: string;
+            /** @description The address of the mailbox, with which the service signs in. */
+            email: string;
+        };
         NewOAuthAccount: {
             /** @enum {string} */
             provider: "gmail" | "microsoft";
@@ -6443,6 +6458,7 @@ export type NewConnectionAccount = components['schemas']['NewConnectionAccount']
 export type NewDraft = components['schemas']['NewDraft'];
 export type NewHold = components['schemas']['NewHold'];
 export type NewImapAccount = components['schemas']['NewImapAccount'];
+export type NewImapOAuthAccount = components['schemas']['NewImapOAuthAccount'];
 export type NewOAuthAccount = components['schemas']['NewOAuthAccount'];
 export type NewSecretConnection = components['schemas']['NewSecretConnection'];
 export type NewServiceAccountConnection = components['schemas']['NewServiceAccountConnection'];
@@ -7269,7 +7285,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewOAuthAccount"] | components["schemas"]["NewConnectionAccount"] | components["schemas"]["NewSharedAccount"];
+                "application/json": components["schemas"]["NewImapAccount"] | components["schemas"]["NewImapOAuthAccount"] | components["schemas"]["NewOAuthAccount"] | components["schemas"]["NewConnectionAccount"] | components["schemas"]["NewSharedAccount"];
             };
         };
         responses: {

@@ -17,7 +17,7 @@ export interface MailSignIn {
  * The account of a mailbox whose user signed in by OAuth. Logs in to its mail server first, which proves that the tokens are for this
  * mailbox. Throws `ProviderError`.
  */
-async function verifiedMailAccount(
+export async function verifiedMailAccount(
   mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
   { provider, email, tokens }: MailSignIn,
 ): Promise<Omit<LinkAccount, 'customUserId'>> {

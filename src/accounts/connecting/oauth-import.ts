@@ -2,7 +2,9 @@ import { AppError, invalid } from '../../platform/errors/app-error.ts'
 import { asciiEmail } from '../../platform/formats/email-address.ts'
 import type { LoginProvider } from '../../providers/contract/index.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
+import type { MailLogin } from '../../providers/mail-oauth/index.ts'
 import type { LinkAccount } from '../identity/account.ts'
+import { verifiedMailAccount } from './mail-oauth.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
 /** The settings that configure each OAuth provider. */
@@ -49,6 +51,24 @@ export async function verifiedImport(
     }
   } catch (error) {
     throw importFailure(error)
+  }
+}
+
+/** The same for a mailbox at a mail server, which decides whether the token is for the address. Throws `imap_auth_failed`, too. */
+export async function verifiedMailImport(
+  { provider, login }: MailLogin,
+  mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
+  { refreshToken, email, customUserId }: { refreshToken: string; email: string; customUserId: string | null },
+): Promise<LinkAccount> {
+  const issued = await login.refresh(refreshToken).catch((error: unknown) => {
+    throw importFailure(error)
+  })
+  const tokens = { refreshToken, ...issued }
+  try {
+    return { ...(await verifiedMailAccount(mail, { provider, email, tokens })), customUserId }
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    throw new AppError(error.kind === 'auth_expired' ? 'imap_auth_failed' : 'imap_unreachable', { cause: error })
   }
 }
 

@@ -104,6 +104,7 @@ export function accountsRoutes(server: HttpServer, shared: Shared, features: Fea
     mail: mailboxes.mail,
     further: mailboxes.further,
     connections,
+    mailLogins: logins.mail,
     listFolders: (accountId) => labelStore(db.read).selectable(accountId),
   })
 }

@@ -1786,6 +1786,14 @@ export type NewImapAccount = {
   caldavPassword?: string | null
 }
 
+export type NewImapOAuthAccount = {
+  provider?: "imap"
+  customUserId?: string | null
+  oauthProvider: string
+  refreshToken: string
+  email: string
+}
+
 export type NewOAuthAccount = {
   provider: "gmail" | "microsoft"
   customUserId?: string | null
