@@ -109,7 +109,7 @@ function notFound(doing: string): ProviderError {
 
 /** Graph does not say which scope is missing, or whether the user may not open this item. */
 function accessDenied(doing: string): ProviderError {
-  const scopes = 'Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)'
+  const scopes = 'the scope Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)'
   const why = `Microsoft denies access. The user, or the administrator of the tenant, may not have granted ${scopes}`
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
