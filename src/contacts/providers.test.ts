@@ -9,13 +9,18 @@ import {
   OUTLOOK_CONTACTS_SCOPES,
   startMicrosoft,
 } from '../../test/servers/microsoft.ts'
+import { JPEG as PIXEL } from '../providers/conformance/contacts.ts'
 
+const JPEG = Buffer.from(PIXEL)
 const ANN = 'ann@gmail.test'
 const ADA = 'ada@outlook.test'
 const BEN = 'ben@gmail.test'
 
 interface Contact {
+  id: string
   displayName: string
+  providerContactId: string
+  photoUrl: string | null
   emails: object[]
   groups: { name: string }[]
 }
@@ -44,6 +49,18 @@ describe('the contacts of gmail and microsoft accounts', () => {
     return events
       .filter(({ type }) => type.startsWith('contact.'))
       .map(({ type, data }) => `${type} ${data.displayName}`)
+  }
+  const create = (email: string, contact: object) =>
+    api.call<Contact>('POST', `/accounts/${accounts[email]}/contacts`, contact)
+  async function groupId(email: string, name: string): Promise<string | undefined> {
+    const path = `/accounts/${accounts[email]}/contact-groups`
+    const { groups } = await api.call<{ groups: { id: string; name: string }[] }>('GET', path)
+    return groups.find((group) => group.name === name)?.id
+  }
+  async function photo(path: string): Promise<{ status: number; bytes: Buffer }> {
+    const headers = { authorization: `Bearer ${service.key}` }
+    const response = await fetch(`${service.url}${path}/photo`, { headers })
+    return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
   }
   const status = async (email: string) =>
     (await api.call<{ status: string }>('GET', `/accounts/${accounts[email]}`)).status
@@ -116,6 +133,40 @@ describe('the contacts of gmail and microsoft accounts', () => {
     const books = () =>
       api.call<{ addressBooks: { name: string }[] }>('GET', `/accounts/${accounts[ADA]}/address-books`)
     await eventually(async () => expect((await books()).addressBooks.map(({ name }) => name)).toEqual(['Contacts']))
+  })
+
+  it('are changed through the API, announced once, and have photos', async () => {
+    const labelled = await create(ANN, {
+      givenName: 'Ida',
+      surname: 'Holm',
+      groups: [{ id: await groupId(ANN, 'Team') }],
+    })
+    expect(labelled.groups.map(({ name }) => name).sort()).toEqual(['My Contacts', 'Team'])
+    const outlook = await create(ADA, { displayName: 'Ida Holm', groups: [{ name: 'VIP' }] })
+    expect(graph.contacts.get(ADA, outlook.providerContactId)?.categories).toEqual(['VIP'])
+    for (const [email, contact] of [
+      [ANN, labelled],
+      [ADA, outlook],
+    ] as const) {
+      const path = `/accounts/${accounts[email]}/contacts/${contact.id}`
+      const before = await events(email)
+      expect(await api.call('PATCH', path, { jobTitle: 'Engineer' })).toMatchObject({ jobTitle: 'Engineer' })
+      await expect(photo(path)).resolves.toMatchObject({ status: 404 })
+      if (email === ANN) google.people.setPhoto(ANN, contact.providerContactId, JPEG)
+      else graph.contacts.setPhoto(ADA, contact.providerContactId, JPEG)
+      await sync(email)
+      await eventually(async () => expect((await photo(path)).bytes.equals(JPEG)).toBe(true))
+      await api.call('DELETE', path)
+      await sync(email)
+      await eventually(async () => expect(await events(email)).toContain('contact.deleted Ida Holm'))
+      const after = (await events(email)).slice(before.length)
+      expect(after.filter((event) => event.startsWith('contact.deleted'))).toHaveLength(1)
+      expect(after.filter((event) => event.startsWith('contact.created'))).toEqual([])
+    }
+    const emails = Array.from({ length: 4 }, (_, index) => ({ email: `a${index}@b.test`, type: 'work' }))
+    await expect(create(ADA, { displayName: 'Too many', emails })).rejects.toThrow(
+      /409 .*not_supported.*emails.*at most 3/,
+    )
   })
 
   it('need a scope, without which mail goes on, and which another sign-in grants', async () => {
