@@ -30,6 +30,7 @@ const LIN: ContactView = {
   imAddresses: [],
   groups: [{ id: 'cgr_01k9zv6e8g1j3m5p7r9t2v4w6y', name: 'Customers' }],
   photoUrl: null,
+  interactions: null,
   version: 1,
   createdAt: '2026-11-20T08:20:00.000Z',
   updatedAt: '2026-11-20T08:20:00.000Z',

@@ -1,5 +1,6 @@
 import type { Feature } from '../feature.ts'
 import { contactEvents } from './events.ts'
+import { erasePeople } from './people/store.ts'
 import { eraseContacts } from './store.ts'
 
 export const contactsFeature = {
@@ -12,7 +13,8 @@ export const contactsFeature = {
     contactGroupMembers: { deletedBy: ['erase'] },
     contactListings: { deletedBy: ['erase'] },
     unreadableContacts: { deletedBy: ['erase'] },
+    correspondents: { deletedBy: ['erase'] },
   },
   events: contactEvents,
-  erase: [eraseContacts],
+  erase: [eraseContacts, erasePeople],
 } as const satisfies Feature

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable, timestamp } from '../platform/formats/json-schema.ts'
+import { documentedDefault, nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { pageOfAll } from '../platform/formats/pagination.ts'
 import { type App, listSchema, pageQuery, pagination, withVersion } from '../platform/http/index.ts'
 import { addressBookSchema, bookView, contactGroupSchema, contactSchema, groupView } from './api.ts'
@@ -14,7 +14,9 @@ const contactList = Type.Object({
   contacts: Type.Array(contactSchema),
   pagination,
   syncedAt: nullable(
-    timestamp('When the contacts were last known to be current. Null until the first sync is complete.'),
+    timestamp(
+      'When the contacts were last known to be current. Null until the first sync is complete, and for people of messages.',
+    ),
   ),
 })
 
@@ -37,6 +39,14 @@ export function contactRoutes(app: App, reader: ContactReader): void {
           email: filter('Only contacts with this address, in any case.'),
           phone: filter('Only contacts with this number, however its digits are separated.'),
           group: filter('Only members of the group with this id.'),
+          source: Type.Optional(
+            Type.Enum(['address_book', 'inbox'], {
+              type: 'string',
+              description:
+                'inbox: people with whom the account has exchanged messages, without programs and lists. They are learnt some minutes after a message arrives.',
+              ...documentedDefault('address_book'),
+            }),
+          ),
           addressBookId: filter("Only contacts of this address book: our id or the provider's."),
         }),
         response: { 200: contactList },

@@ -7,6 +7,11 @@ const MAX_SORT_CHARACTERS = 100
 const MAX_WORDS = 20
 const MAX_KEY = 320
 
+/** Without case, accents and white space at its ends, as columns that are searched and sorted have it. */
+export function foldText(text: string): string {
+  return firstBytes(folded(text).replaceAll(/\s+/g, ' ').trim(), MAX_SEARCH_BYTES / 2)
+}
+
 /** The text that `q` searches: names, company, position, addresses, numbers and categories, without case and accents. */
 export function buildSearchText(contact: RemoteContact): string {
   const texts = [

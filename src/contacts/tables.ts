@@ -106,6 +106,25 @@ interface UnreadableContactTable {
   foundAt: number
 }
 
+/** A person with whom the account has exchanged messages. */
+interface CorrespondentTable {
+  /** `cnt_…`, as a contact of an address book. */
+  id: string
+  accountId: string
+  /** In lower case. */
+  email: string
+  /** Of the latest message that has one; empty without. */
+  displayName: string
+  sortName: string
+  searchText: string
+  /** Messages to this person, and from them. */
+  sent: number
+  received: number
+  lastAt: number
+  createdAt: number
+  updatedAt: number
+}
+
 declare module '../platform/db/db.ts' {
   interface Tables {
     contactBooks: ContactBookTable
@@ -115,5 +134,6 @@ declare module '../platform/db/db.ts' {
     contactGroupMembers: ContactGroupMemberTable
     contactListings: ContactListingTable
     unreadableContacts: UnreadableContactTable
+    correspondents: CorrespondentTable
   }
 }

@@ -13,6 +13,7 @@ import * as connections from './0011-expand-connections.ts'
 import * as contacts from './0012-expand-contacts.ts'
 import * as chosenFolders from './0013-expand-chosen-folders.ts'
 import * as sharedMailboxes from './0014-expand-shared-mailboxes.ts'
+import * as correspondents from './0015-expand-correspondents.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   contacts,
   chosenFolders,
   sharedMailboxes,
+  correspondents,
 ]

@@ -1074,11 +1074,11 @@ export class Contacts {
    *
    * `POST /accounts/{accountId}/contacts`
    */
-  create(accountId: string, body?: Body<'createContact'>, options?: IdempotentOptions): Promise<Result<'createContact'>> {
+  create(accountId: string, body: Body<'createContact'>, options?: IdempotentOptions): Promise<Result<'createContact'>> {
     const request: ApiRequest = {
       method: 'POST',
       path: path`/accounts/${accountId}/contacts`,
-      body: body ?? {},
+      body,
       takesKey: true,
       idempotencyKey: options?.idempotencyKey,
     }

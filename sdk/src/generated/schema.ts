@@ -3502,13 +3502,14 @@ export interface components {
             /** @enum {string} */
             provider: "gmail" | "microsoft" | "imap";
             /**
-             * @description Where the contact comes from.
+             * @description address_book: a contact of the account. inbox: a person with whom it has exchanged messages.
              * @enum {string}
              */
-            source: "address_book";
-            addressBookId: string;
-            /** @description The provider's id. */
-            providerContactId: string;
+            source: "address_book" | "inbox";
+            /** @description Null for `inbox`. */
+            addressBookId: string | null;
+            /** @description The provider's id. Null for `inbox`. */
+            providerContactId: string | null;
             /** @description As the provider shows the contact. */
             displayName: string | null;
             prefix: string | null;
@@ -3562,6 +3563,18 @@ export interface components {
             }[];
             /** @description The path of the photo. Null when there is none; it may be 404 where the provider does not say. */
             photoUrl: string | null;
+            /** @description Null for `address_book`. */
+            interactions: {
+                /** @description Messages to the person. */
+                sent: number;
+                /** @description Messages from the person. */
+                received: number;
+                /**
+                 * Format: date-time
+                 * @description Of the latest of them.
+                 */
+                lastAt: string;
+            } | null;
             version: number;
             /**
              * Format: date-time
@@ -9232,6 +9245,8 @@ export interface operations {
                 phone?: string;
                 /** @description Only members of the group with this id. */
                 group?: string;
+                /** @description inbox: people with whom the account has exchanged messages, without programs and lists. They are learnt some minutes after a message arrives. */
+                source?: "address_book" | "inbox";
                 /** @description Only contacts of this address book: our id or the provider's. */
                 addressBookId?: string;
             };
@@ -9255,7 +9270,7 @@ export interface operations {
                         pagination: components["schemas"]["Pagination"];
                         /**
                          * Format: date-time
-                         * @description When the contacts were last known to be current. Null until the first sync is complete.
+                         * @description When the contacts were last known to be current. Null until the first sync is complete, and for people of messages.
                          */
                         syncedAt: string | null;
                     };
@@ -9276,7 +9291,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": {
                     /** @description Our id or the provider's. Default: the default address book. */

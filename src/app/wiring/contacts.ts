@@ -6,6 +6,7 @@ import {
   contactReader,
   contactRoutes,
   contactSync,
+  peopleLearner,
 } from '../../contacts/index.ts'
 import type { App as HttpServer } from '../../platform/http/index.ts'
 import type { Features } from '../features.ts'
@@ -30,8 +31,12 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
     contacts,
     ...(options.contacts && { timing: options.contacts }),
   })
-  const part: Part = { start: runs.start, stop: runs.stop, stopsWith: 'work' }
-  return { contactLists, contactChanges, contactPhotos: photos, contactParts: isEnabled ? [part] : [] }
+  const learner = peopleLearner(shared)
+  const parts: readonly Part[] = [
+    { start: runs.start, stop: runs.stop, stopsWith: 'work' },
+    { start: learner.start, stop: learner.stop, stopsWith: 'work' },
+  ]
+  return { contactLists, contactChanges, contactPhotos: photos, contactParts: isEnabled ? parts : [] }
 }
 
 export function contactsRoutes(server: HttpServer, features: Features): void {

@@ -6,6 +6,7 @@ import type { Tx } from '../../platform/db/index.ts'
 import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
 import type { ContactEdits, ContactFields, RemoteContact } from '../../providers/contract/index.ts'
 import type { ContactView } from '../api.ts'
+import { findPerson } from '../people/list.ts'
 import { type ContactAccessDeps, contactAccess, LIVE_MS, type OpenAccount } from '../read/access.ts'
 import { getBook, getContact, toViews } from '../read/reader.ts'
 import { type BookRow, bookStore, type ContactRow, contactStore } from '../store.ts'
@@ -54,6 +55,7 @@ export function contactChanger(deps: ContactChangeDeps) {
   async function openContact(idOrAlias: string, contactId: string): Promise<Opened & { row: ContactRow }> {
     let row: ContactRow | undefined
     const opened = await openForChange(idOrAlias, async (books, accountId) => {
+      if ((await findPerson(db.read, accountId, contactId)) !== undefined) throw notOfABook()
       row = await getContact(db.read, accountId, contactId)
       return getBook(books, row.bookId)
     })
@@ -205,12 +207,18 @@ function checked(body: ContactBody) {
   return fields
 }
 
+function notOfABook(): AppError {
+  return new AppError('not_supported', {
+    message: 'Only contacts of address books can be changed. Create one with this address.',
+  })
+}
+
 /** Providers refuse a contact that says nothing, each in its own words. */
 function requireSomething(fields: Partial<ContactFields>): void {
   const { displayName, givenName, middleName, surname, nickname, companyName, emails = [], phoneNumbers = [] } = fields
   const texts = [displayName, givenName, middleName, surname, nickname, companyName]
   if (texts.some((text) => text !== undefined && text !== '') || emails.length + phoneNumbers.length > 0) return
-  throw invalid('body', 'must have a name, a company, an email address or a phone number')
+  throw invalid('body.displayName', 'must be given, or another name, a company, an email address or a phone number')
 }
 
 /** Columns that change whenever a row is written, or confirmed. */

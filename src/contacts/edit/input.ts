@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
+import { documented } from '../../platform/formats/json-schema.ts'
 import { type ContactFields, isBirthday } from '../../providers/contract/index.ts'
 
 const line = (description?: string) =>
@@ -47,12 +48,16 @@ const fields = {
   ),
 }
 
-export const createContactBody = Type.Object({
-  addressBookId: Type.Optional(
-    Type.String({ description: "Our id or the provider's. Default: the default address book." }),
-  ),
-  ...fields,
-})
+export const createContactBody = Type.Object(
+  {
+    addressBookId: Type.Optional(
+      Type.String({ description: "Our id or the provider's. Default: the default address book." }),
+    ),
+    ...fields,
+  },
+  // Which of them must be given, the handler says.
+  documented({ minProperties: 1 }),
+)
 export const updateContactBody = Type.Object(fields)
 
 export type ContactBody = Static<typeof updateContactBody>

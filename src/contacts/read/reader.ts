@@ -1,11 +1,13 @@
+import type { Account } from '../../accounts/index.ts'
 import type { Handle } from '../../platform/db/index.ts'
-import { notFound } from '../../platform/errors/app-error.ts'
+import { invalid, notFound } from '../../platform/errors/app-error.ts'
 import { buildPage, type Page, type PageQuery, pageRequest } from '../../platform/formats/pagination.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { ProviderName, RemoteContact } from '../../providers/contract/index.ts'
 import { type ContactView, contactView } from '../api.ts'
 import { groupsOfMembers, memberKey } from '../groups.ts'
-import { searchWords } from '../search-text.ts'
+import { findPerson, listPeople, personView } from '../people/list.ts'
+import { emailKey, searchWords } from '../search-text.ts'
 import { type BookRow, bookStore, type ContactRow, type GroupRow } from '../store.ts'
 import { readUnreadable } from '../unreadable.ts'
 import { type ContactAccessDeps, contactAccess } from './access.ts'
@@ -17,6 +19,7 @@ export interface ContactQuery extends PageQuery {
   group?: string | undefined
   addressBookId?: string | undefined
   q?: string | undefined
+  source?: 'address_book' | 'inbox' | undefined
 }
 
 export interface ContactPage extends Page<ContactView> {
@@ -29,10 +32,28 @@ export function contactReader(deps: ContactAccessDeps) {
   const { db } = deps
   const { open } = contactAccess(deps)
 
+  /** These people have no number, group or address book. */
+  async function peoplePage({ id: accountId, provider }: Account, query: ContactQuery): Promise<ContactPage> {
+    for (const name of ['phone', 'group', 'addressBookId'] as const) {
+      if (query[name] !== undefined) throw invalid(`query.${name}`, 'cannot be used with source=inbox')
+    }
+    const filter = {
+      accountId,
+      email: query.email === undefined ? undefined : emailKey(query.email),
+      words: searchWords(query.q ?? ''),
+    }
+    const fingerprint = ['people', accountId, filter.email, filter.words]
+    const request = pageRequest(query, fingerprint, ['text', 'text'])
+    const { rows, total } = await listPeople(db.read, filter, request)
+    const page = buildPage(rows, request, total, fingerprint, (row) => [row.sortName, row.id])
+    return { ...page, items: page.items.map((row) => personView(row, provider)), syncedAt: null }
+  }
+
   return {
     async contacts(idOrAlias: string, query: ContactQuery): Promise<ContactPage> {
       const { account } = await open(idOrAlias)
       const { id: accountId, provider } = account
+      if (query.source === 'inbox') return peoplePage(account, query)
       const books = await bookStore(db.read).all(accountId)
       const group = query.group === undefined ? undefined : await getGroup(db.read, accountId, query.group)
       const book = query.addressBookId === undefined ? undefined : getBook(books, query.addressBookId)
@@ -53,6 +74,8 @@ export function contactReader(deps: ContactAccessDeps) {
 
     async contact(idOrAlias: string, contactId: string): Promise<ContactView> {
       const { account } = await open(idOrAlias)
+      const person = await findPerson(db.read, account.id, contactId)
+      if (person !== undefined) return personView(person, account.provider)
       const row = await getContact(db.read, account.id, contactId)
       const [view] = await toViews(db.read, [row], account.provider)
       if (view === undefined) throw notFound('contact', contactId)

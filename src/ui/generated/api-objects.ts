@@ -786,9 +786,9 @@ export type Contact = {
   id: string
   accountId: string
   provider: "gmail" | "microsoft" | "imap"
-  source: "address_book"
-  addressBookId: string
-  providerContactId: string
+  source: "address_book" | "inbox"
+  addressBookId: string | null
+  providerContactId: string | null
   displayName: string | null
   prefix: string | null
   givenName: string | null
@@ -832,6 +832,11 @@ export type Contact = {
     name: string
   })[]
   photoUrl: string | null
+  interactions: ({
+    sent: number
+    received: number
+    lastAt: string
+  } | null)
   version: number
   createdAt: string
   updatedAt: string

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest'
+import { testAccounts } from '../../../test/kit/accounts/accounts.ts'
+import { describeEachDatabase } from '../../../test/kit/database/database.ts'
+import { eventually } from '../../../test/kit/eventually.ts'
+import { type Db, insertRows } from '../../platform/db/index.ts'
+import { idGenerator } from '../../platform/ids.ts'
+import { silentLog } from '../../platform/log/index.ts'
+import { systemClock } from '../../platform/time/clock.ts'
+import { isPerson } from './collect.ts'
+import { peopleLearner } from './learner.ts'
+import { erasePeople } from './store.ts'
+
+const ids = idGenerator(systemClock)
+const ADA = 'ada@posthorn.test'
+
+interface Letter {
+  from: string
+  to: string[]
+  name?: string
+  atMs: number
+}
+
+/** Stores messages as sync does: with ids in the order of their arrival. */
+async function store(db: Db, accountId: string, letters: readonly Letter[]): Promise<void> {
+  const rows = letters.map(({ from, to, name = '', atMs }) => ({
+    id: ids('msg'),
+    accountId,
+    providerMessageId: ids('req'),
+    headerHash: '',
+    subject: '',
+    receivedAt: atMs,
+    unread: 0,
+    starred: 0,
+    hasAttachments: 0,
+    sizeBytes: 0,
+    snippet: '',
+    text: '',
+    fields: JSON.stringify({
+      from: { name, email: from },
+      to: to.map((email) => ({ name: null, email })),
+      cc: [],
+      bcc: [],
+    }),
+    confirmations: 0,
+    version: 1,
+    createdAt: atMs,
+    updatedAt: atMs,
+  }))
+  await db.transaction((tx) => insertRows(tx, 'messages', rows))
+}
+
+async function people(db: Db, accountId: string) {
+  const rows = await db.read
+    .selectFrom('correspondents')
+    .select(['email', 'displayName', 'sent', 'received', 'lastAt'])
+    .where('accountId', '=', accountId)
+    .orderBy('email')
+    .execute()
+  return rows.map(({ email, displayName, sent, received, lastAt }) => [email, displayName, sent, received, lastAt])
+}
+
+describeEachDatabase('people in messages', (open) => {
+  it('are counted once each, by any number of learners, and erased with their account', async () => {
+    const db = await open()
+    const { link } = testAccounts(db)
+    const [ada, other] = [await link({ email: ADA }), await link({ email: 'other@posthorn.test', customUserId: 'o' })]
+    const toMany = { to: Array.from({ length: 30 }, (_, at) => `p${at}@x.example`) }
+    await store(db, ada.id, [
+      { from: 'lin@northwind.example', name: 'Lin M', to: [ADA], atMs: 1000 },
+      { from: 'Lin@Northwind.example', name: 'Lin Moreau', to: [ADA], atMs: 3000 },
+      { from: 'lin@northwind.example', name: 'Old Lin', to: [ADA], atMs: 2000 },
+      { from: ADA, to: ['lin@northwind.example', 'bob@acme.example', ADA], atMs: 4000 },
+      { from: 'no-reply@shop.example', name: 'Shop', to: [ADA], atMs: 5000 },
+      { ...toMany, from: ADA, atMs: 6000 },
+    ])
+    await store(db, other.id, [{ from: ADA, to: ['other@posthorn.test'], atMs: 1 }])
+    const deps = { db, ids, clock: systemClock, log: silentLog, timing: { everyMs: 5, settledMs: -60_000 } }
+    const learners = [peopleLearner(deps), peopleLearner(deps), peopleLearner(deps)]
+    for (const learner of learners) learner.start()
+    const expected = [
+      ['bob@acme.example', '', 1, 0, 4000],
+      ['lin@northwind.example', 'Lin Moreau', 1, 3, 4000],
+    ]
+    await eventually(async () => expect(await people(db, ada.id)).toEqual(expected))
+    await store(db, ada.id, [{ from: 'zoe@acme.example', name: 'Zoe', to: [ADA], atMs: 7000 }])
+    await eventually(async () =>
+      expect(await people(db, ada.id)).toEqual([...expected, ['zoe@acme.example', 'Zoe', 0, 1, 7000]]),
+    )
+    for (const learner of learners) await learner.stop()
+    expect(await people(db, other.id)).toEqual([[ADA, '', 0, 1, 1]])
+    await db.transaction((tx) => erasePeople(tx, ada.id, 100))
+    expect([(await people(db, ada.id)).length, (await people(db, other.id)).length]).toEqual([0, 1])
+  })
+})
+
+it.each([
+  ['ann@acme.example', true],
+  ['reply@acme.example', true],
+  ['norbert@acme.example', true],
+  ['no-reply@acme.example', false],
+  ['donotreply@acme.example', false],
+  ['noreply+x=1@acme.example', false],
+  ['bounces-123@acme.example', false],
+  ['MAILER-DAEMON@acme.example', false],
+  ['dev-request@lists.example', false],
+  ['not an address', false],
+])('knows who is a person: %s', (email, expected) => {
+  expect(isPerson(email)).toBe(expected)
+})
