@@ -93,13 +93,16 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
       await dovecot.kick(ADA)
       await becomes(id, 'auth_error')
       expect((await account(id)).statusReason).toContain('Acme Mail no longer grants access')
-      expect((await eventTypes(id)).filter((type) => type === 'account.auth_error')).toHaveLength(1)
+      // An event is listed once it has its position, after the transaction that recorded it.
+      await eventually(async () => {
+        expect((await eventTypes(id)).filter((type) => type === 'account.auth_error')).toHaveLength(1)
+      })
       await expect(api().call('GET', `/accounts/${id}/messages?mailbox=Archive`)).resolves.toBeDefined()
 
       const again = await connect(ADA, { email: ADA })
       expect(again.searchParams.get('accountId')).toBe(id)
       await becomes(id, 'connected')
-      expect(await eventTypes(id)).toContain('account.recovered')
+      await eventually(async () => expect(await eventTypes(id)).toContain('account.recovered'))
       await dovecot.deliver(ADA, plainMail({ subject: 'Again' }))
       await eventually(async () => expect(await subjects(id)).toContain('Again'))
 
