@@ -67,7 +67,10 @@ export function contactRoutes(app: App, reader: ContactReader): void {
         operationId: 'getContact',
         errors: [409, 502, 504],
         summary: 'Get a contact',
-        params: Type.Object({ ...accountParams.properties, contactId: Type.String() }),
+        params: Type.Object({
+          ...accountParams.properties,
+          contactId: Type.String({ description: 'The id of the contact.' }),
+        }),
         response: { 200: contactSchema },
       },
     },

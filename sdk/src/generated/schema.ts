@@ -9369,6 +9369,7 @@ export interface operations {
             path: {
                 /** @description An account id, or its customUserId. */
                 accountId: string;
+                /** @description The id of the contact. */
                 contactId: string;
             };
             cookie?: never;
@@ -9393,6 +9394,7 @@ export interface operations {
             path: {
                 /** @description An account id, or its customUserId. */
                 accountId: string;
+                /** @description The id of the contact. */
                 contactId: string;
             };
             cookie?: never;
@@ -9420,6 +9422,7 @@ export interface operations {
             path: {
                 /** @description An account id, or its customUserId. */
                 accountId: string;
+                /** @description The id of the contact. */
                 contactId: string;
             };
             cookie?: never;
@@ -9580,6 +9583,7 @@ export interface operations {
             path: {
                 /** @description An account id, or its customUserId. */
                 accountId: string;
+                /** @description The id of the contact. */
                 contactId: string;
             };
             cookie?: never;

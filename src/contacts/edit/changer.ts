@@ -113,12 +113,12 @@ export function contactChanger(deps: ContactChangeDeps) {
       requestKey: string | null,
     ): Promise<(tx: Tx) => Promise<ContactView>> {
       const fields = checked(body)
-      requireSomething(fields)
       const opened = await openForChange(idOrAlias, async (books) => {
         const book = addressBookId === undefined ? books[0] : getBook(books, addressBookId)
         if (book === undefined) throw new AppError('not_supported', { message: 'The account has no address book.' })
         return book
       })
+      requireSomething(fields)
       const { account, book, edits } = opened
       const place = { accountId: account.id, provider: account.provider }
       const { joinGroups, categories = [] } = await parseGroups(db.read, place, body.groups, [])

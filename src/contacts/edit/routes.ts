@@ -8,7 +8,10 @@ import { createContactBody, updateContactBody } from './input.ts'
 const TAGS = ['Contacts']
 const WRITE = { access: 'key:write' } as const
 const accountParams = Type.Object({ accountId: Type.String({ description: 'An account id, or its customUserId.' }) })
-const contactParams = Type.Object({ ...accountParams.properties, contactId: Type.String() })
+const contactParams = Type.Object({
+  ...accountParams.properties,
+  contactId: Type.String({ description: 'The id of the contact.' }),
+})
 
 export function contactChangeRoutes(
   app: App,
