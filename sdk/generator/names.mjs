@@ -121,7 +121,12 @@ export const RESOURCES = {
   },
   contactGroups: {
     about: 'The groups of contacts.',
-    methods: { list: 'listContactGroups' },
+    methods: {
+      list: 'listContactGroups',
+      create: 'createContactGroup',
+      update: 'updateContactGroup',
+      delete: 'deleteContactGroup',
+    },
   },
   addressBooks: {
     about: 'The address books of an account, with the state of their sync.',

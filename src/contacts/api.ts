@@ -87,6 +87,7 @@ export const contactGroupSchema = Type.Object(
         'listed: the provider lists it. object: it is an object of an address book that lists its members. category: a word on its contacts, with which it exists.',
     }),
     memberCount: Type.Integer(),
+    writable: Type.Boolean({ description: 'Whether it can be renamed and deleted.' }),
     createdAt: timestamp(),
     updatedAt: timestamp(),
   },
@@ -184,8 +185,17 @@ function orNull(value: ContactFields['displayName']): string | null {
 }
 
 export function groupView(row: GroupRow, memberCount: number): Static<typeof contactGroupSchema> {
-  const { id, accountId, name, kind, createdAt, updatedAt } = row
-  return { id, accountId, name, kind, memberCount, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) }
+  const { id, accountId, name, kind, isWritable, createdAt, updatedAt } = row
+  return {
+    id,
+    accountId,
+    name,
+    kind,
+    memberCount,
+    writable: isWritable === 1,
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+  }
 }
 
 export function bookView(

@@ -104,8 +104,10 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the contacts of an
     expect(groups).toMatchObject([
       { name: 'Friends', kind: 'category', memberCount: 1 },
       { name: 'Team', kind: 'object', memberCount: 2 },
-      { name: 'Work', kind: 'category', memberCount: 2 },
+      { name: 'Work', kind: 'category', memberCount: 2, writable: false },
     ])
+    const path = `/accounts/${id}/contact-groups`
+    await expect(api.call('POST', path, { name: 'New' })).rejects.toThrow(/409 .*not_supported.*A category exists/)
   })
 
   it('are found by words, address, number, group and address book', async () => {

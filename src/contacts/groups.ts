@@ -138,7 +138,7 @@ async function ensureGroups(
   return found
 }
 
-function newGroup(
+export function newGroup(
   group: Pick<GroupRow, 'id' | 'accountId' | 'bookId' | 'providerId' | 'kind' | 'name'>,
   nowMs: number,
 ): GroupRow {
@@ -252,6 +252,15 @@ export async function membersOf(handle: Handle, groupId: string): Promise<Set<st
   return new Set(rows.map(({ memberUid }) => memberUid))
 }
 
+export async function countMembers(handle: Handle, groupId: string): Promise<number> {
+  const { count } = await handle
+    .selectFrom('contactGroupMembers')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('groupId', '=', groupId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Stores some members of a group that lists them. */
 export async function changeMembers(
   { tx, accountId, bookId }: Pick<Scope, 'tx' | 'accountId' | 'bookId'>,
@@ -260,40 +269,6 @@ export async function changeMembers(
   const rows = joined.map((memberUid) => ({ groupId, bookId, memberUid, accountId }))
   await insertRows(tx, 'contactGroupMembers', rows, 'on conflict do nothing')
   await removeMembers(tx, { groupId, bookId }, left)
-}
-
-/** Stores the groups that the provider lists. Returns those that it no longer has. */
-export async function saveListedGroups(
-  tx: Tx,
-  { ids, accountId, nowMs }: { ids: Ids; accountId: string; nowMs: number },
-  listed: readonly RemoteContactGroup[],
-): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('contactGroups')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('kind', '=', 'listed')
-    .execute()
-  const stored = new Map(rows.map((row) => [row.providerId, row]))
-  const inserted: GroupRow[] = []
-  for (const { groupId: providerId, name, isWritable } of listed) {
-    const row = stored.get(providerId)
-    stored.delete(providerId)
-    if (!isIndexable(providerId)) continue
-    const shown = { name, isWritable: Number(isWritable) }
-    if (row === undefined) {
-      const added = newGroup({ id: ids('cgr'), accountId, bookId: null, providerId, kind: 'listed', name }, nowMs)
-      inserted.push({ ...added, ...shown })
-    } else if (row.name !== name || row.isWritable !== shown.isWritable) {
-      await tx
-        .updateTable('contactGroups')
-        .set({ ...shown, updatedAt: nowMs })
-        .where('id', '=', row.id)
-        .execute()
-    }
-  }
-  await insertRows(tx, 'contactGroups', inserted, 'on conflict do nothing')
-  return [...stored.values()].map(({ id }) => id)
 }
 
 /** Deletes up to `limit` members of a group, and the group once it has none. Returns how many members were deleted. */

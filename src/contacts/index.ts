@@ -5,6 +5,8 @@
 import './tables.ts'
 
 export { contactChanger } from './edit/changer.ts'
+export { contactGroupChanger } from './edit/group-changer.ts'
+export { contactGroupChangeRoutes } from './edit/group-routes.ts'
 export { contactChangeRoutes } from './edit/routes.ts'
 export { contactsFeature } from './feature.ts'
 export { peopleLearner } from './people/learner.ts'

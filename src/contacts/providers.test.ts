@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/kit/eventually.ts'
+import { api as httpClient } from '../../test/kit/http/http.ts'
 import { type Service, startService } from '../../test/kit/service/service.ts'
 import { client } from '../../test/scenarios/client.ts'
 import { CONTACTS_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../../test/servers/google.ts'
@@ -167,6 +168,59 @@ describe('the contacts of gmail and microsoft accounts', () => {
     await expect(create(ADA, { displayName: 'Too many', emails })).rejects.toThrow(
       /409 .*not_supported.*emails.*at most 3/,
     )
+  })
+
+  it('of Google are in groups that the API creates, renames and deletes; other providers have none', async () => {
+    const path = `/accounts/${accounts[ANN]}/contact-groups`
+    const send = (method: string, url: string, body?: object, headers: Record<string, string> = {}) =>
+      httpClient(service.url, service.key).request(method, url, { headers, ...(body !== undefined && { body }) })
+    const key = { 'idempotency-key': 'suppliers' }
+    const body = { name: ' Key  suppliers ' }
+    const [first, second] = [await send('POST', path, body, key), await send('POST', path, body, key)]
+    const { json: group } = first
+    expect(group).toMatchObject({ name: 'Key suppliers', kind: 'listed', memberCount: 0, writable: true })
+    expect(second.json).toEqual(group)
+    const contact = await create(ANN, { givenName: 'Ivo', groups: [{ id: group.id }] })
+    expect(contact.groups.map(({ name }) => name).sort()).toEqual(['Key suppliers', 'My Contacts'])
+
+    const renamed = await send('PATCH', `${path}/${group.id}`, { name: 'Partners' })
+    expect(renamed.json).toEqual({ ...group, name: 'Partners', memberCount: 1, updatedAt: expect.any(String) })
+    expect(google.people.groups(ANN)).toContainEqual(expect.objectContaining({ name: 'Partners' }))
+    expect((await send('POST', path, { name: 'partners' })).json.error).toMatchObject({
+      code: 'conflict',
+      message: 'The group "partners" exists already.',
+    })
+    for (const name of ['', ' \n ', 'x'.repeat(201)]) {
+      const refused = await send('PATCH', `${path}/${group.id}`, { name })
+      expect([refused.status, refused.json.error.details[0]?.path]).toEqual([400, 'body.name'])
+    }
+    const system = `${path}/${await groupId(ANN, 'My Contacts')}`
+    for (const response of [await send('PATCH', system, { name: 'Mine' }), await send('DELETE', system)]) {
+      expect([response.status, response.json.error]).toMatchObject([
+        409,
+        { code: 'not_supported', message: expect.stringContaining('manages the group "My Contacts"') },
+      ])
+    }
+    expect((await send('DELETE', `${path}/cgr_unknown`)).status).toBe(404)
+    expect(await send('DELETE', `${path}/${group.id}`)).toMatchObject({ status: 200 })
+    expect(await groupId(ANN, 'Partners')).toBeUndefined()
+    expect(google.people.groups(ANN).map(({ name }) => name)).not.toContain('Partners')
+    const shown = await api.call<Contact>('GET', `/accounts/${accounts[ANN]}/contacts/${contact.id}`)
+    expect(shown.groups.map(({ name }) => name)).toEqual(['My Contacts'])
+    await eventually(async () => expect(await events(ANN)).toContain('contact.updated Ivo'))
+    expect(await groupId(ANN, 'Partners')).toBeUndefined()
+
+    const categories = `/accounts/${accounts[ADA]}/contact-groups`
+    for (const response of [
+      await send('POST', categories, { name: 'Partners' }),
+      await send('PATCH', `${categories}/cgr_unknown`, { name: 'Partners' }),
+      await send('DELETE', `${categories}/cgr_unknown`),
+    ]) {
+      expect([response.status, response.json.error]).toMatchObject([
+        409,
+        { code: 'not_supported', message: expect.stringContaining('A category exists as long as a contact has it') },
+      ])
+    }
   })
 
   it('need a scope, without which mail goes on, and which another sign-in grants', async () => {

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 interface ContactBookTable {
   /** `cbk_…`. Does not change when the address book is renamed. */
   id: string
@@ -91,6 +93,8 @@ interface ContactListingTable {
   accountId: string
   /** When the address books of the account were last listed. */
   listedAt: number
+  /** The number of the last change of a group through the API. Sync may have listed the groups before it. */
+  groupChange: Generated<number>
 }
 
 /** A contact that could not be read, entirely or in part, since it was last changed. */

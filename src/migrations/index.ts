@@ -14,6 +14,7 @@ import * as contacts from './0012-expand-contacts.ts'
 import * as chosenFolders from './0013-expand-chosen-folders.ts'
 import * as sharedMailboxes from './0014-expand-shared-mailboxes.ts'
 import * as correspondents from './0015-expand-correspondents.ts'
+import * as contactGroupChanges from './0016-expand-contact-group-changes.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   chosenFolders,
   sharedMailboxes,
   correspondents,
+  contactGroupChanges,
 ]

@@ -69,6 +69,9 @@ export const LAST = [
   'POST /accounts/{accountId}/contacts',
   'PATCH /accounts/{accountId}/contacts/{contactId}',
   'DELETE /accounts/{accountId}/contacts/{contactId}',
+  'POST /accounts/{accountId}/contact-groups',
+  'PATCH /accounts/{accountId}/contact-groups/{groupId}',
+  'DELETE /accounts/{accountId}/contact-groups/{groupId}',
   'DELETE /accounts/{accountId}/messages/{messageId}',
   'DELETE /accounts/{accountId}/labels/{labelId}',
   'DELETE /accounts/{accountId}',
@@ -98,6 +101,7 @@ const SHOWN = {
   createdContact: 'cnt_01k9zy4d6f8h1k3n5q7s9v2x4z',
   addressBook: 'cbk_01k9zv5d7f9h2k4n6q8s1t3v5x',
   contactGroup: 'cgr_01k9zv6e8g1j3m5p7r9t2v4w6y',
+  createdGroup: 'cgr_01k9zy5e7g9j2m4p6r8t1v3x5z',
   createdEvent: 'cev_01k9zx4d6f8h1k3m5p7r9t2v4x',
   hold: 'hld_01k9zz6f5h7k9n2q4s6v8x1z3b',
   booking: 'bkg_01k9zz6h8k1n3q5s7v9x2z4b6d',
@@ -279,6 +283,8 @@ function replay({ service, dovecot, receiver, google, smtp, contacts, folder }: 
       await eventually(async () => (await owner.get(`/outbox/${outboxId}`)).json.status === 'failed')
       bind(SHOWN.failedOutbox, outboxId)
     },
+
+    'POST /accounts/{accountId}/contact-groups': async ({ json }) => bind(SHOWN.createdGroup, json.id),
 
     'POST /accounts/{accountId}/contacts': async ({ json }) => bind(SHOWN.createdContact, json.id),
 

@@ -1154,6 +1154,55 @@ export class ContactGroups {
     }
     return listPages(this.#client, request, 'groups', options)
   }
+
+  /**
+   * Create a group of contacts
+   *
+   * Creates the group at the provider. 409 conflict when a group has the name. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+   *
+   * `POST /accounts/{accountId}/contact-groups`
+   */
+  create(accountId: string, body: Body<'createContactGroup'>, options?: IdempotentOptions): Promise<Result<'createContactGroup'>> {
+    const request: ApiRequest = {
+      method: 'POST',
+      path: path`/accounts/${accountId}/contact-groups`,
+      body,
+      takesKey: true,
+      idempotencyKey: options?.idempotencyKey,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Rename a group of contacts
+   *
+   * Renames the group at the provider, too. No event announces it. 409 conflict when another group has the name. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+   *
+   * `PATCH /accounts/{accountId}/contact-groups/{groupId}`
+   */
+  update(accountId: string, groupId: string, body: Body<'updateContactGroup'>, options?: RequestOptions): Promise<Result<'updateContactGroup'>> {
+    const request: ApiRequest = {
+      method: 'PATCH',
+      path: path`/accounts/${accountId}/contact-groups/${groupId}`,
+      body,
+    }
+    return this.#client.json(request, options)
+  }
+
+  /**
+   * Delete a group of contacts
+   *
+   * Deletes the group at the provider, too. Its contacts remain; contact.updated announces each. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+   *
+   * `DELETE /accounts/{accountId}/contact-groups/{groupId}`
+   */
+  delete(accountId: string, groupId: string, options?: RequestOptions): Promise<Result<'deleteContactGroup'>> {
+    const request: ApiRequest = {
+      method: 'DELETE',
+      path: path`/accounts/${accountId}/contact-groups/${groupId}`,
+    }
+    return this.#client.json(request, options)
+  }
 }
 
 /** The address books of an account, with the state of their sync. */

@@ -1236,7 +1236,11 @@ export interface paths {
         /** List the groups of contacts */
         get: operations["listContactGroups"];
         put?: never;
-        post?: never;
+        /**
+         * Create a group of contacts
+         * @description Creates the group at the provider. 409 conflict when a group has the name. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+         */
+        post: operations["createContactGroup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1281,6 +1285,30 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/accounts/{accountId}/contact-groups/{groupId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a group of contacts
+         * @description Deletes the group at the provider, too. Its contacts remain; contact.updated announces each. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+         */
+        delete: operations["deleteContactGroup"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a group of contacts
+         * @description Renames the group at the provider, too. No event announces it. 409 conflict when another group has the name. 409 not_supported where groups exist only as categories on contacts: with microsoft and imap accounts.
+         */
+        patch: operations["updateContactGroup"];
         trace?: never;
     };
     "/scheduler/experiences": {
@@ -3642,6 +3670,8 @@ export interface components {
              */
             kind: "listed" | "object" | "category";
             memberCount: number;
+            /** @description Whether it can be renamed and deleted. */
+            writable: boolean;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
@@ -9536,6 +9566,39 @@ export interface operations {
             };
         };
     };
+    createContactGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true". */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Another group of the account must not have it, in any case. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactGroup"];
+                };
+            };
+        };
+    };
     listAddressBooks: {
         parameters: {
             query?: {
@@ -9600,6 +9663,63 @@ export interface operations {
                     "image/png": unknown;
                     "image/gif": unknown;
                     "image/webp": unknown;
+                };
+            };
+        };
+    };
+    deleteContactGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                /** @description From the list of groups. */
+                groupId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+        };
+    };
+    updateContactGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An account id, or its customUserId. */
+                accountId: string;
+                /** @description From the list of groups. */
+                groupId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Another group of the account must not have it, in any case. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactGroup"];
                 };
             };
         };

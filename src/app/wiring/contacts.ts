@@ -2,6 +2,8 @@ import { fence } from '../../accounts/cluster/index.ts'
 import {
   contactChangeRoutes,
   contactChanger,
+  contactGroupChangeRoutes,
+  contactGroupChanger,
   contactPhotos,
   contactReader,
   contactRoutes,
@@ -22,6 +24,7 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
   const access = { ...shared, accounts, contacts, isEnabled }
   const contactLists = contactReader(access)
   const contactChanges = contactChanger(access)
+  const contactGroupChanges = contactGroupChanger(access)
   const photos = contactPhotos(access)
   const runs = contactSync({
     ...shared,
@@ -36,11 +39,18 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
     { start: runs.start, stop: runs.stop, stopsWith: 'work' },
     { start: learner.start, stop: learner.stop, stopsWith: 'work' },
   ]
-  return { contactLists, contactChanges, contactPhotos: photos, contactParts: isEnabled ? parts : [] }
+  return {
+    contactLists,
+    contactChanges,
+    contactGroupChanges,
+    contactPhotos: photos,
+    contactParts: isEnabled ? parts : [],
+  }
 }
 
 export function contactsRoutes(server: HttpServer, features: Features): void {
-  const { contactChanges, contactLists, contactPhotos: photos, idempotency } = features
+  const { contactChanges, contactGroupChanges, contactLists, contactPhotos: photos, idempotency } = features
   contactRoutes(server, contactLists)
   contactChangeRoutes(server, { changer: contactChanges, photos, idempotency })
+  contactGroupChangeRoutes(server, { changer: contactGroupChanges, idempotency })
 }

@@ -130,7 +130,7 @@ export async function getContact(handle: Handle, accountId: string, id: string):
 }
 
 /** By our id. Throws `not_found`. */
-async function getGroup(handle: Handle, accountId: string, id: string): Promise<GroupRow> {
+export async function getGroup(handle: Handle, accountId: string, id: string): Promise<GroupRow> {
   const row = await handle
     .selectFrom('contactGroups')
     .selectAll()

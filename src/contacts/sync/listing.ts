@@ -1,4 +1,6 @@
-import { removeGroup, saveListedGroups } from '../groups.ts'
+import { findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { removeGroup } from '../groups.ts'
+import { findGroupChange, saveListedGroups } from '../listed-groups.ts'
 import { type BookRow, bookStore, isIndexable, newBookRow, saveListing } from '../store.ts'
 import { removeUnreadableBefore } from '../unreadable.ts'
 import { inTransaction } from './fenced.ts'
@@ -46,14 +48,32 @@ async function removeBook(deps: AccountBooksDeps, owned: OwnedBooks, book: BookR
   })
 }
 
-/** Stores the groups that the provider lists beside its contacts. */
+/** Stores the groups that the provider lists beside its contacts. Lists them again when the API changed one meanwhile. */
 export async function listGroups(deps: AccountBooksDeps, owned: OwnedBooks): Promise<void> {
-  const { ids, clock } = deps
+  for (let isListed = false; !isListed; ) {
+    owned.signal.throwIfAborted()
+    isListed = await listGroupsOnce(deps, owned).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof StaleRead) return false
+        throw error
+      },
+    )
+  }
+}
+
+/** Throws `StaleRead`. */
+async function listGroupsOnce(deps: AccountBooksDeps, owned: OwnedBooks): Promise<void> {
+  const { db, ids, clock } = deps
   const { accountId, remote, signal } = owned
   if (remote.listGroups === undefined) return
+  const { latest: readAfter } = await findApiChanges(db.read, accountId)
   const listed = await remote.listGroups(signal)
   const nowMs = clock.now()
-  const gone = await inTransaction(deps, owned, (tx) => saveListedGroups(tx, { ids, accountId, nowMs }, listed))
+  const gone = await inTransaction(deps, owned, async (tx) => {
+    if ((await findGroupChange(tx, accountId)) > readAfter) throw new StaleRead()
+    return saveListedGroups(tx, { ids, accountId, nowMs }, listed)
+  })
   await removeGroups(deps, owned, gone)
 }
 

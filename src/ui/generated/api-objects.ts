@@ -868,6 +868,7 @@ export type ContactGroup = {
   name: string
   kind: "listed" | "object" | "category"
   memberCount: number
+  writable: boolean
   createdAt: string
   updatedAt: string
 }
