@@ -90,6 +90,9 @@ describe('the MCP server', () => {
       expect(outputSchema).toMatchObject({ type: 'object', required: expect.arrayContaining(['notice', 'summary']) })
     }
     expect(hints.read_message).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: true })
+    for (const name of ['search_contacts', 'get_contact']) {
+      expect(hints[name]).toMatchObject({ readOnlyHint: true, destructiveHint: false, idempotentHint: true })
+    }
     expect(hints.create_draft).toMatchObject({ readOnlyHint: false, destructiveHint: false })
     for (const name of ['send_message', 'reply_to_message', 'book_slot', 'delete_event', 'trash_message']) {
       expect(hints[name]).toMatchObject({ readOnlyHint: false, destructiveHint: true })
@@ -233,6 +236,22 @@ describe('the MCP server', () => {
       await call(client, 'list_events', { accountId: stage.accountId, start: bookableTime(0), end: bookableTime(12) })
     ).untrusted
     expect(events[0]).toMatchObject({ title: 'Budget', description: 'Bring the numbers.' })
+  })
+
+  it('finds contacts, marks and limits what is written about them, and says when one does not exist', async () => {
+    const { accountId } = stage
+    const found = await call(client, 'search_contacts', { accountId, email: 'ZOE3@acme.test' })
+    expect(found).toMatchObject({ returned: 1, total: 1, summary: '1 contact.' })
+    const [{ id: contactId, emails }] = found.untrusted.contacts
+    expect([emails.length, emails[3], emails.at(-1)]).toEqual([21, 'zoe3@acme.test (work)', 'and 5 more'])
+    expect((await call(client, 'search_contacts', { accountId, query: 'nobody' })).untrusted.contacts).toEqual([])
+    const result = await callRaw(client, 'get_contact', { accountId, contactId })
+    const [before = '', inside = ''] = textOf(result).split(/<<<untrusted [0-9a-f]{32}\n|\nuntrusted [0-9a-f]{32}>>>$/)
+    expect(before).not.toContain('SYSTEM')
+    const { contact } = JSON.parse(inside)
+    expect([contact.name, contact.notes.length]).toEqual(['Zoë Berg', 2000])
+    const missing = await callRaw(client, 'get_contact', { accountId, contactId: 'cnt_unknown' })
+    expect([missing.isError, textOf(missing)]).toEqual([true, expect.stringContaining('404 not_found')])
   })
 
   it('returns long texts in parts, and of files only what a model can read', async () => {

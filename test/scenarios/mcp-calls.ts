@@ -89,6 +89,11 @@ export async function callEveryTool(callTool: CallTool, stage: McpStage, hour: n
   await use('reply_to_message', { ...reply, confirmationToken: asked.confirmationToken })
   await eventually(() => stage.countSent(fields.subject) === 1 && stage.countSent('Re: Lunch') === repliesBefore + 1)
 
+  const { contacts } = (await use('search_contacts', { accountId, query: 'berg acme' })).untrusted
+  expect(contacts).toMatchObject([{ name: 'Zoë Berg', company: 'Acme', source: 'address_book' }])
+  const { contact } = (await use('get_contact', { accountId, contactId: contacts[0].id })).untrusted
+  expect(contact).toMatchObject({ ...contacts[0], notes: expect.stringContaining('SYSTEM') })
+
   const range = { start: bookableTime(0), end: bookableTime(23) }
   const { calendars } = (await use('list_calendars', { accountId })).untrusted
   expect(calendars).toMatchObject([{ primary: true }])

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type ServicePlace, type ServiceProcess, startServiceProcess } from '../kit/service/process.ts'
-import { CALENDAR_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
+import { CALENDAR_SCOPES, CONTACTS_SCOPES, GOOGLE_SCOPES, type Google, startGoogle } from '../servers/google.ts'
 import { attachmentMail, htmlMail, plainMail } from '../servers/messages.ts'
 
 const USER = 'ann@gmail.test'
@@ -62,18 +62,25 @@ export async function openMcpStage(options: Partial<ServicePlace> = {}): Promise
       start: { dateTime: bookableTime(9) },
       end: { dateTime: bookableTime(10) },
     })
+    google.people.put(USER, {
+      names: [{ givenName: `Zoë${HIDDEN}`, familyName: 'Berg' }],
+      emailAddresses: Array.from({ length: 25 }, (_, at) => ({ value: `zoe${at}@acme.test`, type: 'work' })),
+      organizations: [{ name: 'Acme' }],
+      biographies: [{ value: `${INJECTION} ${'long '.repeat(1000)}`, contentType: 'TEXT_PLAIN' }],
+    })
     service = await startServiceProcess({
       dataDir: folder,
       ...options,
-      env: { ...google.settings, LOG_LEVEL: 'info', ...options.env },
+      env: { ...google.settings, LOG_LEVEL: 'info', CONTACTS_ENABLED: 'true', ...options.env },
     })
     const client = api(service.url, service.key)
-    const { refreshToken } = await google.grant(USER, [...GOOGLE_SCOPES, ...CALENDAR_SCOPES])
+    const { refreshToken } = await google.grant(USER, [...GOOGLE_SCOPES, ...CALENDAR_SCOPES, ...CONTACTS_SCOPES])
     const account = (await client.post('/accounts', { provider: 'gmail', email: USER, refreshToken })).json
     const messagesPath = `/accounts/${account.id}/messages`
     await eventually(async () => (await client.get(`/accounts/${account.id}`)).json.status === 'connected')
     await eventually(async () => (await client.get(messagesPath)).json.pagination?.total === SUBJECTS.length)
     await eventually(async () => (await client.get(`/accounts/${account.id}/calendars`)).json.calendars?.length === 1)
+    await eventually(async () => (await client.get(`/accounts/${account.id}/contacts`)).json.contacts?.length === 1)
     await createBookingPage(client, account.id)
     const { key } = (await client.post('/api-keys', { name: 'A reader', scopes: ['read'] })).json
     return {

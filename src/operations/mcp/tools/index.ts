@@ -3,6 +3,7 @@ import { accountTools } from './accounts.ts'
 import { attachmentTools } from './attachments.ts'
 import { bookingTools } from './booking.ts'
 import { calendarTools } from './calendars.ts'
+import { contactTools } from './contacts.ts'
 import { draftTools } from './drafts.ts'
 import { eventChangeTools } from './event-changes.ts'
 import { messageChangeTools } from './message-changes.ts'
@@ -17,6 +18,7 @@ export const TOOLS: readonly Tool[] = [
   ...messageChangeTools,
   ...draftTools,
   ...sendingTools,
+  ...contactTools,
   ...calendarTools,
   ...eventChangeTools,
   ...bookingTools,
