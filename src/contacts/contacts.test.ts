@@ -142,6 +142,7 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the contacts of an
     await sync()
     await eventually(async () => expect((await events('updated')).length).toBeGreaterThanOrEqual(3))
     expect(await events('created')).toMatchObject([{ displayName: 'Eve', version: 1 }])
+    expect((await list('?email=eve@acme.example')).names).toEqual(['Eve'])
     const updated = await events('updated')
     expect(updated).toHaveLength(3)
     expect(updated).toContainEqual(expect.objectContaining({ id: zoe?.id, version: 2 }))

@@ -26,7 +26,7 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
   const contactChanges = contactChanger(access)
   const contactGroupChanges = contactGroupChanger(access)
   const photos = contactPhotos(access)
-  const runs = contactSync({
+  const contactRuns = contactSync({
     ...shared,
     accounts,
     ownership,
@@ -36,7 +36,7 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
   })
   const learner = peopleLearner(shared)
   const parts: readonly Part[] = [
-    { start: runs.start, stop: runs.stop, stopsWith: 'work' },
+    { start: contactRuns.start, stop: contactRuns.stop, stopsWith: 'work' },
     { start: learner.start, stop: learner.stop, stopsWith: 'work' },
   ]
   return {
@@ -44,6 +44,7 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
     contactChanges,
     contactGroupChanges,
     contactPhotos: photos,
+    contactRuns,
     contactParts: isEnabled ? parts : [],
   }
 }

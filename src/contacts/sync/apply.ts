@@ -98,7 +98,7 @@ export async function applyChanges(
   await insertManyRows(
     tx,
     'contactKeys',
-    inserted.flatMap((row, at) => keysOf(row, changes[at]?.content)),
+    changes.flatMap(({ type, row, content }) => (type === 'contact.created' ? keysOf(row, content) : [])),
   )
   const known = new Set(regrouped.filter(({ contactId }) => rows.has(contactId)).map(({ uid }) => uid))
   await saveOwnGroups(scope, regrouped, known)
@@ -181,9 +181,9 @@ function newRow(id: string, contact: RemoteContact, { book, nowMs, source }: App
   }
 }
 
-function keysOf({ id: contactId, accountId }: ContactRow, contact: RemoteContact | undefined) {
-  const emails = new Set(contact?.emails.map(({ email }) => emailKey(email)))
-  const phones = new Set(contact?.phoneNumbers.map(({ number }) => phoneKey(number)))
+function keysOf({ id: contactId, accountId }: ContactRow, contact: RemoteContact) {
+  const emails = new Set(contact.emails.map(({ email }) => emailKey(email)))
+  const phones = new Set(contact.phoneNumbers.map(({ number }) => phoneKey(number)))
   return [
     ...[...emails].filter(Boolean).map((value) => ({ contactId, kind: 'email' as const, value, accountId })),
     ...[...phones].filter(Boolean).map((value) => ({ contactId, kind: 'phone' as const, value, accountId })),

@@ -24,7 +24,7 @@ export async function syncBook(deps: AccountBooksDeps, owned: OwnedBooks, book: 
     if (!hasExpired(error)) throw error
     if (book.cursor === null) throw bookGone(error)
     const isComparing = Number(book.syncedAt !== null)
-    const restarted = await save(deps, owned, book, { cursor: null, round: book.round + 1, isComparing })
+    const restarted = await save(deps, owned, book, { cursor: null, isComparing })
     await readAll(deps, owned, restarted).catch((again: unknown) => {
       throw hasExpired(again) ? bookGone(again) : again
     })
@@ -56,7 +56,7 @@ async function readAll(deps: AccountBooksDeps, owned: OwnedBooks, started: BookR
 async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: BookRow): Promise<void> {
   const { remote, signal } = owned
   const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
-  let book = started
+  let book = await beginRound(deps, owned, started)
   let hasChanged = false
   const again = await contactsToReadAgain(deps.db.read, book, deps.clock.now())
   const request = { bookId: book.providerId, cursor: book.cursor, again, signal }
@@ -73,6 +73,12 @@ async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: B
   const nowMs = deps.clock.now()
   const isDue = hasChanged || isAll || book.syncedAt === null || nowMs - book.syncedAt >= RECORD_MS
   if (isDue) await save(deps, owned, book, { isComparing: 0, syncedAt: nowMs })
+}
+
+/** A listing that begins again, because the last one ended before its first cursor: what it stored may be deleted since. */
+function beginRound(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<BookRow> {
+  const isAgain = book.cursor === null && book.contacts + book.unreadable > 0
+  return isAgain ? save(deps, owned, book, { round: book.round + 1 }) : Promise.resolve(book)
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */
