@@ -80,12 +80,13 @@ describe.skipIf(!dovecotAvailable())('the commands of the guides for messages', 
 
   it('begin with their variables', () => {
     expect(VARIABLES.match(/^\w+(?==)/gm)).toEqual(['POSTHORN', 'KEY', 'ACCOUNT'])
-    expect([READING.length, SENDING.length]).toEqual([5, 5])
+    expect([READING.length, SENDING.length]).toEqual([6, 5])
   })
 
-  it('read, download and change a message', async () => {
-    const [list = '', read = '', download = '', move = '', batch = ''] = READING
+  it('choose folders, read, download and change a message', async () => {
+    const [list = '', choose = '', read = '', download = '', move = '', batch = ''] = READING
     expect(JSON.parse((await run(list))[0] ?? '').messages).toHaveLength(1)
+    expect(JSON.parse((await run(choose))[0] ?? '').folders).toHaveLength(4)
     expect(JSON.parse((await run(read))[0] ?? '')).toMatchObject({ id: message.id, subject: 'Invoice' })
     expect((await run(download)).filter((line) => line !== '')).toEqual(['200', '200'])
     expect(readFileSync(join(folder, 'invoice.pdf'), 'utf8')).toBe('%PDF-1.4')
