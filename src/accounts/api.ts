@@ -47,6 +47,7 @@ export const accountQuery = Type.Object({
     }),
   ),
   provider: Type.Optional({ ...providerSchema, description: 'Only accounts of this provider.' }),
+  connectionId: Type.Optional(Type.String({ maxLength: 64, description: 'Only accounts of this connection.' })),
 })
 
 const optionalText = (description: string, more: object = {}) =>

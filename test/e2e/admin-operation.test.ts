@@ -8,11 +8,14 @@ import { type Service, startService } from '../kit/service/service.ts'
 import { OPERATOR, type PortalVisit, visitPortal } from '../scenarios/portal-visit.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
 import { plainMail } from '../servers/messages.ts'
+import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type ReverseProxy, startProxy } from '../servers/reverse-proxy.ts'
 
 const USER = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
+const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
+const MEMBER = 'grace@tenant.example'
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
 /** The controls that a toast covers, by their text. Those that are scrolled out of the navigation are not behind it. */
@@ -36,6 +39,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
   let service: Service
   let proxy: ReverseProxy
   let receiver: Receiver
+  let microsoft: Microsoft
   let visit: PortalVisit
   let owner: Api
   let accountId = ''
@@ -46,6 +50,9 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     browser = await launchBrowser()
     proxy = await startProxy('/posthorn')
     receiver = await startReceiver()
+    microsoft = await startMicrosoft()
+    for (const user of [MEMBER, 'alan@tenant.example']) microsoft.addUser(user, { tenant: TENANT })
+    const { MICROSOFT_LOGIN_URL = '', MICROSOFT_GRAPH_URL = '' } = microsoft.settings
     service = await startService({
       output: () => {},
       environment: {
@@ -53,6 +60,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
         PUBLIC_URL: proxy.url,
         ADMIN_USERNAME: OPERATOR.username,
         ADMIN_PASSWORD: OPERATOR.password,
+        MICROSOFT_LOGIN_URL,
+        MICROSOFT_GRAPH_URL,
         AUTH_SCREEN_NAME: `Acme ${HOSTILE}`,
       },
     })
@@ -82,6 +91,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await proxy?.close()
     await receiver?.close()
     await service?.stop()
+    await microsoft?.close()
     await dovecot?.stop()
   })
 
@@ -347,5 +357,70 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
       `AUTH_SCREEN_NAME='Acme ${HOSTILE}'\nAUTH_SCREEN_COLOR='#8a1c7c'\nAUTH_SCREEN_SUPPORT_URL=https://acme.example/help`,
     )
     await inspect('appearance')
+  })
+
+  it('connects users of a tenant, and deletes its connection with their accounts', async () => {
+    const { page, open, inspect } = visit
+    const acme = microsoft.applications.consent(TENANT)
+    await open('/connections')
+    await page.getByText('No connection yet').waitFor()
+    await inspect('no connection')
+    await page.getByRole('button', { name: 'Add a connection' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill(`Acme ${HOSTILE}`)
+    await dialog.getByLabel('Tenant').fill(TENANT)
+    await dialog.getByLabel('Application id').fill(microsoft.client.id)
+    const secret = dialog.getByLabel('Client secret', { exact: true })
+    await secret.fill('its-id')
+    await dialog.getByRole('button', { name: 'Add the connection' }).click()
+    await dialog.locator('.mantine-PasswordInput-error', { hasText: 'AADSTS7000215' }).waitFor()
+    visit.forgive('400')
+    await inspect('refused connection')
+    await secret.fill('tenant-secret')
+    await dialog.getByRole('button', { name: 'Add the connection' }).click()
+    await page.getByRole('heading', { level: 1, name: `Acme ${HOSTILE}` }).waitFor()
+    const path = new URL(page.url()).pathname.replace(/^.*\/admin/, '')
+
+    await page.getByRole('cell', { name: 'alan@tenant.example', exact: true }).waitFor()
+    await page.getByLabel('Search name or address').fill('grace')
+    await page.getByRole('cell', { name: 'alan@tenant.example', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: `Connect ${MEMBER}` }).click()
+    await visit.toast('Its first sync has started')
+    await page.getByRole('link', { name: `Open the account of ${MEMBER}` }).waitFor()
+    await page.getByRole('link', { name: '1 account', exact: true }).click()
+    await page.getByRole('link', { name: MEMBER, exact: true }).waitFor()
+    expect(await page.locator('[data-row]').count()).toBe(1)
+    await page.getByRole('link', { name: MEMBER, exact: true }).click()
+    await page.getByRole('link', { name: `Acme ${HOSTILE}` }).waitFor()
+    await page.locator('.status', { hasText: 'Connected' }).waitFor()
+    await inspect('account of a connection')
+
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 860 })
+      await open('/connections')
+      await page.locator('[data-row]').waitFor()
+      await inspect(`connections at ${width}`)
+      await open(path)
+      await page.getByRole('button', { name: 'Connect alan@tenant.example' }).waitFor()
+      await inspect(`connection at ${width}`)
+    }
+    await page.setViewportSize({ width: 1280, height: 860 })
+    acme.roles = ['Mail.ReadWrite']
+    microsoft.expireAccessTokens()
+    await page.reload()
+    await page.getByText('The permission for the directory is missing').waitFor()
+    visit.forgive('409')
+    await inspect('connection without the directory')
+
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const confirm = page.getByRole('button', { name: 'Delete it and 1 account' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill(`Acme ${HOSTILE}`)
+    await confirm.click()
+    await page.getByText('No connection yet').waitFor()
+    expect((await owner.get('/connections')).json.connections).toEqual([])
+    expect((await owner.get(`/accounts?q=${MEMBER}`)).json.accounts).toEqual([])
+    expect(visit.problems).toEqual([])
   })
 })

@@ -7295,6 +7295,8 @@ export interface operations {
                 status?: "connecting" | "syncing" | "connected" | "auth_error" | "error" | "paused";
                 /** @description Only accounts of this provider. */
                 provider?: "gmail" | "microsoft" | "imap";
+                /** @description Only accounts of this connection. */
+                connectionId?: string;
             };
             header?: never;
             path?: never;

@@ -20,6 +20,7 @@ export interface AccountFilter {
   q?: string | undefined
   status?: AccountStatus | undefined
   provider?: ProviderName | undefined
+  connectionId?: string | undefined
 }
 
 /** An account as the API shows it. */

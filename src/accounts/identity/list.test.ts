@@ -27,6 +27,10 @@ describeEachDatabase('the list of accounts', (open) => {
       if (Object.keys(filter).length > 0)
         expect(plans[0]).toMatch(/USING COVERING INDEX accounts_list|using accounts_list/)
     }
+    const [ofConnection] = await readPlans(db, (tx) =>
+      listAccounts({ ...db, read: tx }, { connectionId: 'con_1' }, buildRequest({})),
+    )
+    expect(ofConnection).toContain('accounts_connectionId')
   })
 
   it('finds an account by its address and its alias in any case, as soon as they change', async () => {
@@ -56,6 +60,7 @@ describeEachDatabase('the list of accounts', (open) => {
       customUserId: index % 3000 === 0 ? 'Rare_Customer' : null,
       searchText: `user${index}@example.com\n${index % 3000 === 0 ? 'rare_customer' : ''}`,
       paused: index % 2,
+      connectionId: index % 4000 === 0 ? 'con_1' : null,
     }))
     await db.transaction(async (tx) => {
       await tx.deleteFrom('accounts').execute()
@@ -92,6 +97,10 @@ describeEachDatabase('the list of accounts', (open) => {
       capped: true,
     })
     expect(await list({ q: newest[7]?.id ?? '' }, {})).toEqual({ ids: [newest[7]?.id], count: 1, capped: false })
+    const connected = newest.filter(({ connectionId }) => connectionId !== null)
+    expect(await list({ connectionId: 'con_1' }, {})).toEqual({ ids: idsOf(connected, 0), count: 3, capped: false })
+    expect(await list({ connectionId: 'con_1', status: 'paused' }, {})).toMatchObject({ ids: [], count: 0 })
+    expect(await list({ connectionId: 'con_1', q: 'user4000@' }, {})).toMatchObject({ count: 1 })
     const after = paused[2499]?.id ?? ''
     const { rows: shown, total } = await listAccounts(
       db,

@@ -21,6 +21,7 @@ export interface AccountList {
 /**
  * A page of accounts. No index leads to a part of an address, so a filter reads the entries of all accounts in one index, which has
  * every column of the filters: `accounts_list`. It reads in steps, newest accounts first, and ends when page and count are complete.
+ * Accounts of a connection have an index of their own, `accounts_connectionId`.
  */
 export async function listAccounts(
   db: Reader,
@@ -34,13 +35,16 @@ export async function listAccounts(
     return { rows: await byIds(db.read, ids), total: { count: await accountQueries(db.read).count(), capped: false } }
   }
   const [before] = after ?? []
+  const { connectionId } = filter
   const page = await walk(db, condition, {
+    connectionId,
     before,
     skip: offset,
     wanted,
     countTo: before === undefined ? MAX_COUNT : -1,
   })
-  const { count } = before === undefined ? page : await walk(db, condition, { skip: 0, wanted: 0, countTo: MAX_COUNT })
+  const { count } =
+    before === undefined ? page : await walk(db, condition, { connectionId, skip: 0, wanted: 0, countTo: MAX_COUNT })
   const total = { count: Math.min(count, MAX_COUNT), capped: count > MAX_COUNT }
   return { rows: await byIds(db.read, page.ids), total }
 }
@@ -63,6 +67,8 @@ function byIds(handle: Handle, ids: readonly string[]): Promise<ShownRow[]> {
 }
 
 interface Walk {
+  /** Only its accounts are read. */
+  connectionId: string | undefined
   /** Begins with the accounts before this one. */
   before?: string | undefined
   /** How many of those that match come before the page, and how many it has. */
@@ -78,11 +84,15 @@ interface Found {
 }
 
 /** The ids of the page, and how many accounts match up to there at least. */
-async function walk(db: Reader, condition: RawBuilder<boolean>, { before, ...walk }: Walk): Promise<Found> {
+async function walk(
+  db: Reader,
+  condition: RawBuilder<boolean>,
+  { connectionId, before, ...walk }: Walk,
+): Promise<Found> {
   const limit = STEPS[db.engine]
   const found: Found = { ids: [], count: 0 }
   for (let from = before; ; ) {
-    const { entries, matching, last } = await step(db.read, condition, { from, limit })
+    const { entries, matching, last } = await step(db.read, condition, { connectionId, from, limit })
     const skip = Math.max(0, walk.skip - found.count)
     if (matching > skip && found.ids.length < walk.wanted && last !== null) {
       found.ids.push(
@@ -101,14 +111,17 @@ async function walk(db: Reader, condition: RawBuilder<boolean>, { before, ...wal
 async function step(
   handle: Handle,
   condition: RawBuilder<boolean>,
-  { from, limit }: { from: string | undefined; limit: number },
+  { connectionId, from, limit }: { connectionId: string | undefined; from: string | undefined; limit: number },
 ) {
+  const bounds = [
+    ...(from === undefined ? [] : [sql`"id" < ${from}`]),
+    ...(connectionId === undefined ? [] : [sql`"connectionId" = ${connectionId}`]),
+  ]
+  const where = bounds.length === 0 ? sql`` : sql`where ${sql.join(bounds, sql` and `)}`
   const { rows } = await sql<{ entries: number; matching: number; last: string | null }>`
     select count(*) as "entries", count(*) filter (where ${condition}) as "matching", min("id") as "last"
-    from (select "id", "searchText", "status", "paused", "provider" from "accounts"
-      ${from === undefined ? sql`` : sql`where "id" < ${from}`} order by "id" desc limit ${sql.lit(limit)}) as "some"`.execute(
-    handle,
-  )
+    from (select "id", "searchText", "status", "paused", "provider"${connectionId === undefined ? sql`` : sql`, "connectionId"`}
+      from "accounts" ${where} order by "id" desc limit ${sql.lit(limit)}) as "some"`.execute(handle)
   const [{ entries, matching, last } = { entries: 0, matching: 0, last: null }] = rows
   return { entries: Number(entries), matching: Number(matching), last }
 }
@@ -139,8 +152,9 @@ async function matchingIds(
 }
 
 /** Undefined without a filter. */
-function buildCondition({ q, status, provider }: AccountFilter): RawBuilder<boolean> | undefined {
+function buildCondition({ q, status, provider, connectionId }: AccountFilter): RawBuilder<boolean> | undefined {
   const parts: RawBuilder<boolean>[] = []
+  if (connectionId !== undefined) parts.push(sql`"connectionId" = ${connectionId}`)
   if (provider !== undefined) parts.push(sql`"provider" = ${provider}`)
   if (status === 'paused') parts.push(sql`"paused" = 1`)
   else if (status !== undefined) parts.push(sql`"paused" = 0 and "status" = ${status}`)

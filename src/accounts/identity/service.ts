@@ -100,8 +100,9 @@ export function accounts(deps: AccountsDeps): Accounts {
 
     async list(query) {
       const q = query.q?.trim() || undefined
-      const filter = { q, status: query.status, provider: query.provider }
-      const list = [LIST, q, query.status, query.provider]
+      const { status, provider, connectionId } = query
+      const filter = { q, status, provider, connectionId }
+      const list = [LIST, q, status, provider, ...(connectionId === undefined ? [] : [connectionId])]
       const request = pageRequest(query, list, ['text'])
       const { rows, total } = await listAccounts(db, filter, request)
       return buildPage(rows.map(toAccount), request, total, list, (account) => [account.id])

@@ -3,6 +3,7 @@ import {
   type Icon,
   IconActivity,
   IconBell,
+  IconBuilding,
   IconCalendar,
   IconCalendarClock,
   IconFilePen,
@@ -56,6 +57,15 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./accounts/accounts.tsx'),
   },
   { path: '/accounts/:accountId', title: 'Account', load: () => import('./accounts/account.tsx') },
+  {
+    path: '/connections',
+    title: 'Connections',
+    group: 'Mailboxes',
+    icon: IconBuilding,
+    keywords: 'tenant organisation workspace service account application permissions directory users',
+    load: () => import('./connections/connections.tsx'),
+  },
+  { path: '/connections/:connectionId', title: 'Connection', load: () => import('./connections/connection.tsx') },
   {
     path: '/outbox',
     title: 'Drafts and outbox',

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Paper, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
-import type { Query } from '../api/client.ts'
+import type { ApiError, Query } from '../api/client.ts'
 import { useRead } from '../api/queries.ts'
 import type { List } from '../api/types.ts'
 import { WithAccountNames } from './account-names.tsx'
@@ -39,11 +39,21 @@ export interface DataTableProps<Row> {
   limit?: number
   /** For long lists: pages follow a cursor, from the newest row on, and cost the same at any depth. */
   hasCursor?: boolean
+  /** The buttons of a list with a cursor. Default: for the newest rows first. */
+  cursorLabels?: CursorLabels
+  /** Shown in place of an error that the page explains better. Undefined for other errors. */
+  explain?(error: ApiError): ReactNode
   /** The account of a row, for columns with `AccountName`. */
   accountId?(row: Row): string | null
 }
 
+interface CursorLabels {
+  first: string
+  next: string
+}
+
 const LIMIT = 25
+const NEWEST_FIRST: CursorLabels = { first: 'Newest', next: 'Older' }
 /** Rows that stand for those that are being read. */
 const PLACEHOLDERS = ['a', 'b', 'c', 'd', 'e', 'f']
 
@@ -66,6 +76,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     empty,
     limit = LIMIT,
     hasCursor = false,
+    cursorLabels = NEWEST_FIRST,
+    explain,
     accountId,
   } = props
   const [{ page: pageText, cursor }, setUrl] = useUrlState(['page', 'cursor'])
@@ -79,7 +91,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
   if (data === undefined && error !== null) {
     return (
-      <Problem title={`The ${caption.toLowerCase()} could not be read`} error={error} onRetry={() => void refetch()} />
+      explain?.(error) ?? (
+        <Problem
+          title={`The ${caption.toLowerCase()} could not be read`}
+          error={error}
+          onRetry={() => void refetch()}
+        />
+      )
     )
   }
   const items = data?.[member] ?? []
@@ -180,6 +198,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             data={data.pagination}
             shown={items.length}
             limit={limit}
+            cursorLabels={cursorLabels}
             onPage={(next) => setUrl({ page: next === 1 ? null : String(next) }, { replace: false })}
             {...(hasCursor && { onCursor: (next: string | null) => setUrl({ cursor: next }, { replace: false }) })}
           />
@@ -195,12 +214,14 @@ function Pages({
   data,
   shown,
   limit,
+  cursorLabels,
   onPage,
   onCursor,
 }: {
   data: List<string, unknown>['pagination']
   shown: number
   limit: number
+  cursorLabels: CursorLabels
   onPage(page: number): void
   /** Given, the pages follow cursors; null is the first page. */
   onCursor?(cursor: string | null): void
@@ -218,10 +239,10 @@ function Pages({
       {onCursor !== undefined && (hasNext || hasPrev) && (
         <Group gap="xs" component="nav" aria-label="Pages">
           <Button variant="default" size="xs" disabled={!hasPrev} onClick={() => onCursor(null)}>
-            Newest
+            {cursorLabels.first}
           </Button>
           <Button variant="default" size="xs" disabled={!hasNext} onClick={() => onCursor(nextCursor ?? null)}>
-            Older
+            {cursorLabels.next}
           </Button>
         </Group>
       )}

@@ -18,7 +18,9 @@ import {
 } from '../../parts/icons.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { sentence } from '../../parts/sentence.ts'
 import { useUrlState } from '../../parts/url-state.ts'
+import { Access } from './access.tsx'
 import { Calendars } from './calendars.tsx'
 import { ConnectDialog } from './connect-dialog.tsx'
 import { FolderChoice } from './folder-choice.tsx'
@@ -27,11 +29,9 @@ import { Messages } from './messages.tsx'
 import { AccountStatus, PROVIDERS } from './status.tsx'
 import { SyncState } from './sync-state.tsx'
 
-/** A reason as the service stores it, as a sentence. */
-function sentence(reason: string | null): string {
-  if (reason === null || reason === '') return ''
-  const text = reason[0]?.toUpperCase() + reason.slice(1)
-  return /[.!?]$/.test(text) ? text : `${text}.`
+/** Where the credentials are repaired. */
+function accessHref({ connectionId, sharedWith }: Account): string {
+  return connectionId === null ? `/accounts/${sharedWith}` : `/connections/${connectionId}`
 }
 
 const PARENT = { href: '/accounts', label: 'Accounts' }
@@ -64,12 +64,25 @@ export default function AccountPage({ accountId }: { accountId: string }) {
     )
   }
   const isPaused = account.paused
+  /** The owner of the mailbox signs in. Otherwise a connection or another account opens it. */
+  const hasOwnSignIn = account.connectionId === null && account.sharedWith === null
   return (
     <Page
       title={account.email}
       parent={PARENT}
       badge={<AccountStatus status={account.status} />}
-      description={PROVIDERS[account.provider] + (account.customUserId === null ? '' : ` · ${account.customUserId}`)}
+      description={
+        <>
+          {PROVIDERS[account.provider]}
+          {account.customUserId !== null && ` · ${account.customUserId}`}
+          {!hasOwnSignIn && (
+            <>
+              {' · '}
+              <Access account={account} />
+            </>
+          )}
+        </>
+      }
       actions={
         <>
           <Button
@@ -96,9 +109,11 @@ export default function AccountPage({ accountId }: { accountId: string }) {
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item leftSection={<IconUser size={16} />} onClick={() => setDialog('sign-in')}>
-                Sign in again
-              </Menu.Item>
+              {hasOwnSignIn && (
+                <Menu.Item leftSection={<IconUser size={16} />} onClick={() => setDialog('sign-in')}>
+                  Sign in again
+                </Menu.Item>
+              )}
               <Menu.Item
                 leftSection={isPaused ? <IconPlay size={16} /> : <IconPause size={16} />}
                 onClick={() => change.mutate(isPaused ? 'resume' : 'pause')}
@@ -116,11 +131,18 @@ export default function AccountPage({ accountId }: { accountId: string }) {
     >
       {account.status === 'auth_error' && (
         <Alert color="red" icon={<IconCircleX />} title="The provider refuses the credentials">
-          {sentence(account.statusReason)} Mail is not synced until the owner signs in again; nothing is lost meanwhile.
+          {sentence(account.statusReason)} Mail is not synced until{' '}
+          {hasOwnSignIn ? 'the owner signs in again' : 'this is repaired'}; nothing is lost meanwhile.
           <Group mt="sm">
-            <Button size="compact-sm" onClick={() => setDialog('sign-in')}>
-              Create a link to sign in
-            </Button>
+            {hasOwnSignIn ? (
+              <Button size="compact-sm" onClick={() => setDialog('sign-in')}>
+                Create a link to sign in
+              </Button>
+            ) : (
+              <Button size="compact-sm" component={Link} href={accessHref(account)}>
+                {account.connectionId === null ? 'Open the account that is signed in' : 'Open the connection'}
+              </Button>
+            )}
           </Group>
         </Alert>
       )}

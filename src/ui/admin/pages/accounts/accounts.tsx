@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core'
-import type { Account } from '../../api/types.ts'
+import { useRead } from '../../api/queries.ts'
+import type { Account, Connection } from '../../api/types.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { ChoiceFilter, Filters, TextFilter } from '../../parts/filters.tsx'
@@ -48,9 +49,15 @@ function LastSync({ account: { status, lastSyncAt } }: { account: Account }) {
 }
 
 export default function Accounts() {
-  const [{ q, status, provider, connect }, setUrl] = useUrlState(['q', 'status', 'provider', 'connect'])
-  const isFiltered = q !== '' || status !== '' || provider !== ''
-  const clear = () => setUrl({ q: '', status: '', provider: '' })
+  const [{ q, status, provider, connectionId, connect }, setUrl] = useUrlState([
+    'q',
+    'status',
+    'provider',
+    'connectionId',
+    'connect',
+  ])
+  const isFiltered = q !== '' || status !== '' || provider !== '' || connectionId !== ''
+  const clear = () => setUrl({ q: '', status: '', provider: '', connectionId: '' })
   const openDialog = () => setUrl({ connect: '1' })
   const button = (
     <Button leftSection={<IconPlus size={16} />} onClick={openDialog}>
@@ -73,12 +80,15 @@ export default function Accounts() {
           options={Object.entries(PROVIDERS).map(([value, label]) => ({ value, label }))}
           onChange={(value) => setUrl({ provider: value })}
         />
+        {connectionId !== '' && (
+          <ConnectionFilter connectionId={connectionId} onClear={() => setUrl({ connectionId: '' })} />
+        )}
       </Filters>
       <DataTable
         caption="Accounts"
         path="/accounts"
         rows="accounts"
-        query={{ q, status, provider }}
+        query={{ q, status, provider, connectionId }}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         href={({ id }) => `/accounts/${id}`}
@@ -106,5 +116,19 @@ export default function Accounts() {
       />
       <ConnectDialog isOpen={connect !== ''} onClose={() => setUrl({ connect: '' })} />
     </Page>
+  )
+}
+
+/** Set by the page of a connection. */
+function ConnectionFilter({ connectionId, onClear }: { connectionId: string; onClear(): void }) {
+  const path = `/connections/${encodeURIComponent(connectionId)}`
+  const { data } = useRead<Connection>(path, {}, { pollMs: false })
+  return (
+    <ChoiceFilter
+      label="Connection"
+      value={connectionId}
+      options={[{ value: connectionId, label: data?.name ?? connectionId }]}
+      onChange={onClear}
+    />
   )
 }
