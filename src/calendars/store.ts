@@ -123,6 +123,16 @@ export function eventStore(handle: Handle, calendarId: string) {
         .where((eb) => eb.or([eb('id', '=', id), eb('providerId', '=', id)]))
         .executeTakeFirst(),
 
+    async hasEvents(): Promise<boolean> {
+      const row = await handle
+        .selectFrom('calendarEvents')
+        .select('id')
+        .where('calendarId', '=', calendarId)
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
     async hasInstances(id: string): Promise<boolean> {
       const row = await handle
         .selectFrom('calendarInstances')

@@ -46,7 +46,7 @@ export async function syncCalendar(
     if (!hasExpired(error)) throw error
     if (calendar.cursor === null) throw calendarGone(error)
     const isComparing = Number(calendar.syncedAt !== null)
-    const restarted = await save(deps, owned, calendar, { cursor: null, round: calendar.round + 1, isComparing })
+    const restarted = await save(deps, owned, calendar, { cursor: null, isComparing })
     await readAll(deps, owned, restarted, window).catch((again: unknown) => {
       throw hasExpired(again) ? calendarGone(again) : again
     })
@@ -83,7 +83,7 @@ async function readChanges(
 ): Promise<void> {
   const { remote, signal } = owned
   const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
-  let calendar = started
+  let calendar = await beginRound(deps, owned, started)
   let hasChanged = false
   const later = started.syncedAt === null ? new InstanceBuffer() : undefined
   const { providerId: calendarId, timeZone } = calendar
@@ -96,11 +96,11 @@ async function readChanges(
     if (later !== undefined && later.events >= EVENTS_PER_CURSOR) await storeLater(later)
   }
   if (later !== undefined) await storeLater(later)
-  if (calendar.isComparing === 1) {
+  if (calendar.isComparing === 1 || started.syncedAt === null) {
     await removeEvents(deps, owned, calendar, calendar.round)
+    await forgetUnreadable(deps, owned, calendar)
     hasChanged = true
   }
-  if (calendar.isComparing === 1 || started.syncedAt === null) await forgetUnreadable(deps, owned, calendar)
   const nowMs = deps.clock.now()
   const isListed = calendar.listedFrom === window.from && calendar.listedTo === window.to
   const isDue = hasChanged || !isListed || calendar.syncedAt === null || nowMs - calendar.syncedAt >= RECORD_MS
@@ -111,6 +111,17 @@ async function readChanges(
     await flush(deps, owned, buffer, readAfter)
     await save(deps, owned, calendar, { cursor: calendar.cursor })
   }
+}
+
+/** A listing that begins again: what an earlier one stored may be deleted since. */
+async function beginRound(
+  deps: AccountCalendarsDeps,
+  owned: OwnedCalendars,
+  calendar: CalendarRow,
+): Promise<CalendarRow> {
+  if (calendar.cursor !== null) return calendar
+  const isAgain = calendar.unreadable > 0 || (await eventStore(deps.db.read, calendar.id).hasEvents())
+  return isAgain ? save(deps, owned, calendar, { round: calendar.round + 1 }) : calendar
 }
 
 interface StepPlace {

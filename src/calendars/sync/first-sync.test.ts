@@ -7,7 +7,12 @@ import { catalogue } from '../../app/feature-list.ts'
 import { recorder } from '../../events/index.ts'
 import { idGenerator } from '../../platform/ids.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import type { CalendarAccount, EventStep, RemoteEvent } from '../../providers/contract/index.ts'
+import {
+  type CalendarAccount,
+  type EventStep,
+  ProviderError,
+  type RemoteEvent,
+} from '../../providers/contract/index.ts'
 import { calendarStore } from '../store.ts'
 import { syncCalendars } from './account.ts'
 
@@ -16,6 +21,18 @@ const PER_STEP = 100
 /** After how many steps the runs are interrupted, before and after the cursor was stored. */
 const RUNS = [{ interruptedAfter: [] }, { interruptedAfter: [12, 23, 2] }]
 const today = new Date().toISOString().slice(0, 10)
+
+const CALENDAR = {
+  calendarId: 'work',
+  summary: 'Work',
+  description: '',
+  timeZone: 'UTC',
+  primary: true,
+  selected: true,
+  backgroundColor: null,
+  foregroundColor: null,
+  role: 'owner',
+} as const
 
 /** Every tenth is a series of thirty days; the next step brings an exception for it, which moves its second day. */
 const buildEvent = (n: number): RemoteEvent => ({
@@ -66,19 +83,7 @@ describeEachDatabase('a first sync of a calendar', (open) => {
       /** Goes on after the cursor, and fails after a few steps. */
       let interruptions = 0
       const remote: CalendarAccount = {
-        listCalendars: async () => [
-          {
-            calendarId: 'work',
-            summary: 'Work',
-            description: '',
-            timeZone: 'UTC',
-            primary: true,
-            selected: true,
-            backgroundColor: null,
-            foregroundColor: null,
-            role: 'owner',
-          },
-        ],
+        listCalendars: async () => [CALENDAR],
         async *syncEvents({ cursor }): AsyncGenerator<EventStep> {
           const steps = (interruptedAfter[interruptions] ?? EVENTS) + Math.floor(random() * 3)
           for (let at = Number(cursor ?? 0), step = 0; at < EVENTS + PER_STEP; at += PER_STEP, step += 1) {
@@ -131,4 +136,48 @@ describeEachDatabase('a first sync of a calendar', (open) => {
       expect(found).toEqual(expected.sort())
     },
   )
+
+  it.each([
+    { title: 'before its first cursor', steps: 5 },
+    { title: 'after a cursor that expires', steps: 25 },
+  ])('forgets what was deleted while it was interrupted $title', async ({ steps }) => {
+    const db = await open()
+    const { link, bus } = testAccounts(db)
+    const { id: accountId } = await link()
+    const ids = idGenerator(systemClock)
+    let isFirstRun = true
+    const remote: CalendarAccount = {
+      listCalendars: async () => [CALENDAR],
+      async *syncEvents({ cursor }): AsyncGenerator<EventStep> {
+        if (cursor !== null) throw new ProviderError('cursor_expired', 'all events must be read again')
+        const existing = Array.from({ length: EVENTS }, (_, n) => n).filter((n) => isFirstRun || n !== 3)
+        for (let at = 0, step = 0; at < EVENTS; at += PER_STEP, step += 1) {
+          if (isFirstRun && step === steps) throw new Error('interrupted')
+          const found = existing.slice(at, at + PER_STEP).map(buildEvent)
+          yield { found, entered: [], complete: [], removed: [], cursor: 'a token' }
+        }
+      },
+      readRange: async () => [],
+    }
+    const deps = {
+      db,
+      clock: systemClock,
+      ids,
+      events: recorder({ catalogue, clock: systemClock, ids, bus }),
+      fence: async () => {},
+      sharedFence: async () => {},
+      windowMonths: [1, 12] as const,
+    }
+    const { signal } = new AbortController()
+    const sync = () => syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal }, ALL)
+    await expect(sync()).rejects.toThrow('interrupted')
+    isFirstRun = false
+    await sync()
+
+    const stored = await db.read.selectFrom('calendarEvents').select('providerId').execute()
+    expect(stored).toHaveLength(EVENTS - 1)
+    expect(stored.map(({ providerId }) => providerId)).not.toContain('event-3')
+    const announced = await db.read.selectFrom('events').select('type').where('type', 'like', 'calendar.%').execute()
+    expect(announced).toEqual([])
+  })
 })
