@@ -61,7 +61,7 @@ describeEachDatabase('a subscription to a calendar of Google', (open) => {
           for (const row of await store.of(ACCOUNT)) await store.clearNotified(row)
         }),
       run: (calendars: string[], { watch = true, epoch = EPOCH } = {}) => {
-        const account = { id: ACCOUNT, provider: 'gmail', watch } as Account
+        const account = { id: ACCOUNT, provider: 'gmail', watch, sharedWith: null } as Account
         return ensure({ account, access, epoch }, calendars.map(calendar))
       },
       watches: () => google.calls.counts()[WATCH] ?? 0,
