@@ -20,7 +20,7 @@ describe('errors of Graph', () => {
     [400, 'ErrorMessageSizeExceeded', false, /larger/],
     [413, 'BadRequest', false, /larger/],
     [400, 'ErrorInvalidRecipients', false, /recipient/],
-    [403, 'ErrorSendAsDenied', false, /from this address/],
+    [403, 'ErrorSendAsDenied', false, /from this mailbox.*Send As/],
     [403, 'ErrorAccountSuspend', false, /sign in to Outlook/],
   ])('of sending say what to do: %i %s', (status, code, maySucceedLater, message) => {
     const error = graphError(response(status, code, { 'retry-after': '30' }), 'sending', 0)
