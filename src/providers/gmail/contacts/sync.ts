@@ -41,15 +41,10 @@ export async function* syncPersons(
     const { token, page } = cursor
     const tokens = { pageToken: page, syncToken: token }
     const result = await connectionPage(mailbox, tokens, { doing, signal }).catch((error: unknown) => {
-      if (!isRefused(error)) throw error
-      if (token !== undefined) throw expired(error)
-      // Google no longer accepts the page token of an earlier run.
-      if (!isFirst || page === undefined) throw error
+      // The page token may be one of an earlier run: what that one listed may be deleted since.
+      const isStored = token !== undefined || (isFirst && page !== undefined)
+      throw isStored && isRefused(error) ? expired(error) : error
     })
-    if (result === undefined) {
-      cursor = { v: 1, atMs: clock.now() }
-      continue
-    }
     const following = follow(cursor, result, clock.now())
     if (following === undefined) throw new ProviderError('unavailable', `${doing}: the last page has no sync token`)
     const step = toStep(result, following)
@@ -95,5 +90,5 @@ function isRefused(error: unknown): boolean {
 }
 
 function expired(error: unknown): ProviderError {
-  return new ProviderError('cursor_expired', `${READING}: the sync token has expired`, { cause: error })
+  return new ProviderError('cursor_expired', `${READING}: Google no longer accepts the token`, { cause: error })
 }
