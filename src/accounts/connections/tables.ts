@@ -27,7 +27,7 @@ interface ConnectionTokenTable {
   connectionId: string
   /** JSON of `StoredToken`, sealed with context `connectionToken:<id>`. Null until the first token was stored. */
   token: string | null
-  /** Of the token, in milliseconds. Of a row without one: when its lease ends. */
+  /** When the token expires, in milliseconds; in a row without a token, when the lease ends. */
   expiresAt: number
   /** The run that requests the next token, and when its lease ends by the database's time. */
   lease: string | null

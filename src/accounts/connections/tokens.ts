@@ -217,7 +217,7 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
 }
 
 interface LeasedRequest {
-  /** Of the token. */
+  /** The id of the token. */
   id: string
   purpose: TokenPurpose
   connection: ConnectionRow

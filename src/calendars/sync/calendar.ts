@@ -26,7 +26,7 @@ const RECORD_MS = 5 * 60_000
 const ROWS_PER_TRANSACTION = 50
 /** So that the provider works while instances are inserted. A step has at most some hundred events. */
 const STEPS_AHEAD = 3
-/** Of a first sync, and as many connections. */
+/** How many a first sync runs; each takes a connection of the pool. */
 const TRANSACTIONS_AT_ONCE = 3
 /** A first sync stores the cursor after so many events; an interrupted one begins there. */
 const EVENTS_PER_CURSOR = 2000
