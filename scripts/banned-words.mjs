@@ -95,7 +95,7 @@ export function bannedWordsTable(uses) {
   ]
 }
 
-/** `src/features`, `test`, `docs` … */
+/** `src/mail`, `test`, `docs` … */
 function folderOf(file) {
   const [first = '', second = ''] = file.split('/')
   if (first === 'src' && file.split('/').length > 2) return `src/${second}`

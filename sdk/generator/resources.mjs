@@ -8,7 +8,7 @@ import { readStream, type StreamOptions } from '../http/event-stream.ts'
 import type { PagedList } from '../http/page.ts'
 import type { Files } from '../http/upload.ts'
 import type { Body, List, Query, Result } from '../operation-types.ts'
-import { listPages } from '../resource.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Event, LogEntry } from './schema.ts'
 `
 

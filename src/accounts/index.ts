@@ -31,12 +31,11 @@ export { accountQueries } from './identity/queries.ts'
 export { accounts } from './identity/service.ts'
 export {
   type ApiChanges,
-  areLabelsCleared,
   findApiChanges,
   numberApiChange,
   StaleRead,
-  setLabelsCleared,
-} from './mailbox/api-changes.ts'
+} from './mailbox/change-numbers.ts'
+export { areLabelsCleared, setLabelsCleared } from './mailbox/cleared-labels.ts'
 export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'

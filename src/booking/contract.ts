@@ -2,7 +2,7 @@
  * The interfaces between the parts of the scheduler.
  *
  *   routes ─► availability (built in, or the callback) ─► slots
- *   routes ─► bookings ─► availability.check ─► blocks ─► callbacks.book ─► tasks ─► calendars, outbox
+ *   routes ─► bookings ─► slotFinder.check ─► blocks ─► callbacks.book ─► tasks ─► calendars, outbox
  */
 import type { ErrorDetail } from '../platform/errors/app-error.ts'
 import type { TimeRange } from '../providers/contract/index.ts'

@@ -1,6 +1,6 @@
 /**
  * The booking scheduler: experiences, their slots, and bookings that never overlap. See docs/decisions/0043-booking-scheduler.md.
- * `accounts/scheduler` and `sync/scheduler.ts` are something else: they run accounts.
+ * `platform/schedule` and the `scheduler.ts` of mail, calendars and contacts are something else: they run accounts.
  */
 import './tables.ts'
 import type { Accounts } from '../accounts/index.ts'

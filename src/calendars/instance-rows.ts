@@ -46,7 +46,7 @@ function instancesIn(
   window: TimeRange,
 ): InstanceRow[] {
   if (event.status === 'cancelled') return []
-  const isSeriesBusy = blocks(event)
+  const isSeriesBusy = leavesNoTime(event)
   const isFloatingNumber = Number(isFloating(event.start, timeZone))
   const buildRow = (originalStart: string, startMs: number, endMs: number, busy = isSeriesBusy): InstanceRow => ({
     eventId,
@@ -77,6 +77,6 @@ function instancesIn(
 }
 
 /** Whether the user has no time for others. A tentative event and an invitation without an answer block, as at Google. */
-function blocks({ busy, attendees }: RemoteEvent): boolean {
+function leavesNoTime({ busy, attendees }: RemoteEvent): boolean {
   return busy && !attendees.some(({ self, responseStatus }) => self && responseStatus === 'declined')
 }

@@ -2,6 +2,9 @@ import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { instanceStore } from './instance-store.ts'
 
+/** An instance without a heartbeat for this time is dead. */
+export const DEAD_AFTER_MS = 30_000
+
 /** Removes dead instances, and releases what they held. `missing` is what showed that they are dead. Returns their ids. */
 export async function removeInstances(
   { db, log, onInstanceDead }: { db: Db; log: Log; onInstanceDead(instanceId: string): Promise<void> },

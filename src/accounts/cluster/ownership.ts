@@ -6,12 +6,11 @@ import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../index.ts'
 import { AccountShare } from './account-share.ts'
-import { removeInstances } from './dead-instances.ts'
+import { DEAD_AFTER_MS, removeInstances } from './dead-instances.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { instanceStore, instancesWithLocks } from './instance-store.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
-import { DEAD_AFTER_MS } from './read.ts'
 
 export interface OwnershipDeps {
   db: Db

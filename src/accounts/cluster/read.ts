@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { Dialect, Handle } from '../../platform/db/index.ts'
-
-/** An instance without a heartbeat for this time is dead. */
-export const DEAD_AFTER_MS = 30_000
+import { DEAD_AFTER_MS } from './dead-instances.ts'
 
 /** The ids of the instances with a recent heartbeat, also when no instance runs that would remove the others. */
 export async function runningInstances(handle: Handle, dialect: Dialect): Promise<string[]> {

@@ -49,7 +49,7 @@ export function callbackTask(deps: CallbackTaskDeps): TaskKind {
   }
 }
 
-/** The booking says it. */
+/** The booking has been changed by then: its state is what its guest sees. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof AppError) || (error.code !== 'slot_unavailable' && error.code !== 'conflict')) throw error
 }

@@ -1,5 +1,5 @@
 import { type Handle, insertRows, padded, type Tx } from '../../platform/db/index.ts'
-import type { Claim, Claims } from './claims.ts'
+import type { Claim, Claims } from './key-claims.ts'
 
 interface Held {
   key: string

@@ -2,7 +2,7 @@ import { withTimeout } from '../../platform/concurrency/abort.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { luaScript, type RedisLink } from '../../platform/redis/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import type { Claims } from './claims.ts'
+import type { Claims } from './key-claims.ts'
 
 /** Short, because deliveries wait for the result. */
 const TIMEOUT_MS = 500

@@ -21,7 +21,7 @@ export { ingest } from './ingest/ingest.ts'
 export { reservedIds } from './ingest/reserved.ts'
 export { liveContents } from './read/live-access.ts'
 export { type MessageReader, messageReader } from './read/reader.ts'
-export type { MessageSearch } from './read/search.ts'
+export type { MessageSearch } from './read/search-contract.ts'
 export { messageRoutes } from './routes.ts'
 export { storeApiDeletions } from './rows/api-changes.ts'
 export { storeDraft } from './rows/api-drafts.ts'
@@ -33,7 +33,7 @@ export {
 } from './rows/drafts.ts'
 export { mailHorizons } from './rows/horizons.ts'
 export { locatedMessages } from './rows/located.ts'
-export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repaired.ts'
+export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repair.ts'
 export {
   incomingRow,
   isFound,

@@ -9,7 +9,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, WEBHOOK_BODY_LIMIT } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
-import { RENEWAL_TOPIC } from './renewal.ts'
+import { RENEWAL_TOPIC } from './scheduler.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 
 export interface PushRoutesDeps {

@@ -17,7 +17,7 @@ import { incomingRow, messageStore } from '../messages/index.ts'
 import { newMessageRow } from '../messages/rows/row.ts'
 import { messageWriter } from '../messages/rows/writer.ts'
 import { deleteFolder, deleteMissing } from './folders/deletion.ts'
-import { deleteLabel } from './mailbox/deletion.ts'
+import { deleteLabel } from './id-mailbox/deletion.ts'
 
 const open = databases('sqlite')
 const MESSAGES = 650

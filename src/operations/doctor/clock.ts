@@ -1,7 +1,7 @@
 import { replaceFailure } from '../../platform/errors/programming-errors.ts'
 import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
-/** Another clock. */
+/** A clock that ours is compared with. */
 export interface TimeSource {
   name: string
   /** How far it is ahead of ours. Undefined when it cannot be read, which another check reports. */

@@ -3,7 +3,7 @@ import type { ContactFields, RemoteBook, RemoteContact, RemoteContactGroup } fro
 
 const MAX_LINE = 1024
 const MAX_NOTES = 8192
-/** Of each list. */
+/** Addresses, phone numbers and so on, of each kind. */
 const MAX_VALUES = 100
 const MAX_GROUPS = 200
 const MAX_TYPE = 64

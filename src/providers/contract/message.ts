@@ -18,7 +18,7 @@ export interface RemoteFolder {
   /** Managed by the provider although it has no role: Gmail's IMPORTANT, CATEGORY_PROMOTIONS. */
   system?: boolean
   selectable: boolean
-  /** An id that survives a rename, where the server has one (for imap see `imap/folders.ts`). */
+  /** An id that survives a rename, where the server has one (for imap see `imap/folders/folders.ts`). */
   mailboxId: string | null
 }
 

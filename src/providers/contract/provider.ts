@@ -11,7 +11,7 @@ export type ProviderName = 'gmail' | 'microsoft' | 'imap'
 
 /**
  * One kind of mailbox. A provider knows no database and no routes: it receives a `MailAccess`, returns this folder's types,
- * and fails with `ProviderError` only. Its `map.ts` alone knows both vocabularies.
+ * and fails with `ProviderError` only. Only its `map.ts`, and the files beside one, know both vocabularies.
  */
 export interface Provider {
   readonly name: ProviderName

@@ -161,7 +161,7 @@ export async function decideMove(
     const before = await bookingStore(tx).lock(id, db.dialect)
     await completeTask(tx, id, 'callback', holdId, clock.now())
     const isOpen = slot !== undefined && (await bookingStore(tx).removeHold(holdId))
-    // Decided by the other one who asked.
+    // Another request or task got the decision first.
     if (!isOpen) return before
     if (!isBooked(before) || (decision !== undefined && decision.kind !== 'confirmed')) {
       await dropHold(tx, holdId)

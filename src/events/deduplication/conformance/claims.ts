@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Claim, Claims } from '../claims.ts'
+import type { Claim, Claims } from '../key-claims.ts'
 
 /** A process that claims keys. */
 export interface Claimant extends Claims {

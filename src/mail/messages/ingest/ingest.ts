@@ -10,13 +10,13 @@
  *                 └── no ───────────────────────────────► inserted                      `arrivals.ts`
  *               ──► bodies and reports requested, drafts saved ──► events and counts recorded   `changes.ts`
  *
- * `folder.ts` ingests messages that have a UID in a folder (imap), `mailbox.ts` messages that have an id in the mailbox (gmail, microsoft).
+ * `folder.ts` ingests messages that have a UID in a folder (imap), `id-mailbox.ts` messages that have an id in the mailbox (gmail, microsoft).
  * Both serve sync. `older.ts` ingests what backfill has read: it leaves stored messages to sync, and records no events.
  * `copied.ts` and `removal.ts` handle messages that left their folder.
  */
 import { moveToCopies } from './copied.ts'
 import { ingestFolder } from './folder.ts'
-import { ingestMailbox } from './mailbox.ts'
+import { ingestMailbox } from './id-mailbox.ts'
 import { ingestOlderFolder, ingestOlderMailbox } from './older.ts'
 import { clearLocations, deleteMessages, removeFromFolder } from './removal.ts'
 

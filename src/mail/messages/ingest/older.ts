@@ -8,7 +8,7 @@ import { type IncomingRow, incomingRow, isFound, locationAndFlags } from '../row
 import type { MessageRow } from '../store.ts'
 import { type Arrival, arrivalRow, insertArrivals, saveVersions } from './arrivals.ts'
 import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './batch.ts'
-import { listedLabels } from './mailbox-batch.ts'
+import { listedLabels } from './id-mailbox-batch.ts'
 import { sharesKeyWith } from './matching/match.ts'
 
 export type OlderDeps = Pick<IngestDeps, 'db' | 'clock' | 'ids' | 'requestBodies'>

@@ -5,7 +5,7 @@ import type { Log } from '../../../platform/log/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type LabelRow, labelStore, newLabelRow } from '../../labels/index.ts'
 import { type LiveAccessDeps, liveFolders } from './live-access.ts'
-import type { MessageSearch } from './search.ts'
+import type { MessageSearch } from './search-contract.ts'
 
 export interface FolderDeps extends LiveAccessDeps {
   clock: Clock

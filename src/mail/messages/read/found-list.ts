@@ -8,7 +8,7 @@ import { allMail, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
 import type { MessageList } from './list.ts'
 import { findOlderMail, type OlderMail, type OlderPosition, type SearchScope, searchOlder } from './older-mail.ts'
-import type { MessageHit, SearchWords } from './search.ts'
+import type { MessageHit, SearchWords } from './search-contract.ts'
 import { type ListFilter, type ListRequest, type MessageListQuery, toStoredText } from './stored-list.ts'
 import { completeTexts, readTexts } from './texts.ts'
 

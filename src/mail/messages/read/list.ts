@@ -4,7 +4,7 @@ import { type FolderDeps, getFolder } from './folder.ts'
 import { listFound } from './found-list.ts'
 import { listLive } from './live-list.ts'
 import type { PageCache } from './page-cache.ts'
-import { hasWords } from './search.ts'
+import { hasWords } from './search-contract.ts'
 import { type ListFilter, listStored, type MessageListQuery, readDefaultScope, type StoredList } from './stored-list.ts'
 import { completeTexts } from './texts.ts'
 

@@ -17,7 +17,7 @@ import { isFound } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
 import { storeListed } from './live-list.ts'
-import type { SearchWords } from './search.ts'
+import type { SearchWords } from './search-contract.ts'
 import type { ListFilter } from './stored-list.ts'
 
 export interface SearchScope {

@@ -5,7 +5,7 @@ import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
 import { addMissingTexts } from '../rows/texts.ts'
 import type { FolderQuery } from './folder.ts'
-import type { SearchWords } from './search.ts'
+import type { SearchWords } from './search-contract.ts'
 
 /** Times in ms. */
 export interface ListFilter {

@@ -7,10 +7,10 @@ import { AccountSender } from './account-sender.ts'
 import { afterSending } from './after-sending.ts'
 import { Attempts, type AttemptTiming } from './attempts.ts'
 import { type Claimed, OUTBOX } from './claims.ts'
-import { type CopyDeps, saveCopies, type Uncopied } from './copies.ts'
 import type { CopyGate } from './copy-gate.ts'
 import type { CopyWaits } from './copy-keeper.ts'
 import { sendToDeferred } from './send-to-deferred.ts'
+import { type CopyDeps, saveCopies, type Uncopied } from './sent-copies.ts'
 
 export interface SendRunDeps extends CopyDeps {
   timing: OutboxTiming

@@ -15,7 +15,7 @@ const MAX_RUN_MS = 60_000
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
  *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
- *           ─▶ sent: save the copy (`copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-to-deferred.ts`)
+ *           ─▶ sent: save the copy (`sent-copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-to-deferred.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
  * `attempts.ts` has what happens to one message. What takes longer than `hungMs` goes on beside the rest of the run, which does not end

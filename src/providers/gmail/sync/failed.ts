@@ -4,7 +4,7 @@ import type { FetchResult } from '../client.ts'
 import { labelState } from '../folders.ts'
 import { readLabels } from '../map.ts'
 
-/** `known`: what a shorter answer says of the message. */
+/** `result`: what a shorter response says of the message. */
 export function failedMessage(
   id: string,
   { message: reason }: ProviderError,

@@ -17,11 +17,11 @@ import { type BatchResult, type Graph, type Page, requirePage, SYNC_LIMITS } fro
 import { FolderList } from '../folders.ts'
 import { isTooLarge, PageSize } from '../page-size.ts'
 import { POLL_INTERVAL_MS } from '../polling.ts'
-import { readAgain } from './again.ts'
 import { CHECK_MESSAGES, deltaPath, deltaPreferences, deltaRound, FILTER_LIMIT, firstRequest } from './changes.ts'
 import { deletedMessages } from './compare.ts'
 import { type Cursor, findHorizon, type Horizon, isNewer, readCursor, wider, writeCursor } from './cursor.ts'
 import { readChanges, readMessages } from './fetch.ts'
+import { readAgain } from './read-again.ts'
 
 /** The cursor of an unchanged folder is renewed this often, because Graph forgets old ones. */
 const RENEW_MS = 24 * 60 * 60 * 1000

@@ -13,7 +13,7 @@ import {
   type MailboxBatch,
   mailboxEvent,
   type RemoteState,
-} from './mailbox-batch.ts'
+} from './id-mailbox-batch.ts'
 
 /**
  * Returns the new state of a stored message, and adds its counts and events to the batch. Undefined when nothing changed. `incoming`: the

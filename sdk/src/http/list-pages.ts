@@ -1,5 +1,5 @@
-import type { ApiRequest, Client, RequestOptions } from './http/client.ts'
-import { type ListResponse, Page, PagedList } from './http/page.ts'
+import type { ApiRequest, Client, RequestOptions } from './client.ts'
+import { type ListResponse, Page, PagedList } from './page.ts'
 
 /** The pages of a list, whose items are the member `name` of each response. */
 export function listPages<Item, Response extends ListResponse>(

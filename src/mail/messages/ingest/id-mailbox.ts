@@ -26,8 +26,8 @@ import {
   type MailboxRead,
   mailboxEvent,
   type RemoteState,
-} from './mailbox-batch.ts'
-import { updateMessage } from './mailbox-update.ts'
+} from './id-mailbox-batch.ts'
+import { updateMessage } from './id-mailbox-update.ts'
 import { takeReserved } from './reserved.ts'
 
 /**
