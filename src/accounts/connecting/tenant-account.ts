@@ -42,7 +42,10 @@ export async function verifiedTenantAccount(
   if (!isEmailAddress(address)) throw invalid('body.email', 'is not an email address')
   const tenant = deps.tenants[connection.provider]
   const user = await findUser(deps, connection, address)
-  const mailbox = { email: user?.email ?? address, settings: tenant.mailboxSettings(user?.id ?? address) }
+  const mailbox = {
+    email: user?.email ?? address,
+    settings: tenant.mailboxSettings(user?.id ?? address, JSON.parse(connection.settings)),
+  }
   const request = { connectionId, provider: connection.provider, purpose: { mailbox: mailbox.email } }
   const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
   try {

@@ -67,6 +67,8 @@ export interface ServerCheck {
 export interface MailSettings {
   /** microsoft: the mailbox belongs to another user than the access token, or the token to an application. */
   graph?: GraphSettings
+  /** gmail: the token belongs to a service account. */
+  google?: GoogleSettings
   /** The user signed in by OAuth, so that access tokens take the place of the password. */
   oauth?: {
     /** Its name in OAUTH_PROVIDERS. */
@@ -81,6 +83,11 @@ export interface MailSettings {
 export interface GraphSettings {
   /** The id or the address of the mailbox's user at Graph. */
   user: string
+}
+
+export interface GoogleSettings {
+  /** The domain of the service account's address, which names the Google project that requests count against. */
+  project: string
 }
 
 export interface ImapSettings extends ConnectTarget {

@@ -91,7 +91,7 @@ export interface TenantProvider<Provider extends TenantProviderName = TenantProv
   /** False: one token opens every mailbox, and the directory. */
   readonly hasTokenPerMailbox: boolean
   /** How a mailbox is reached with a token. `user` is the id or the address of its user. */
-  mailboxSettings(user: string): MailSettings
+  mailboxSettings(user: string, settings: TenantCredentialsOf<Provider>['settings']): MailSettings
   /** Requests a token for nobody in particular. Throws `auth_expired` when the provider refuses the credentials. */
   verify(credentials: TenantCredentialsOf<Provider>): Promise<void>
   requestToken(credentials: TenantCredentialsOf<Provider>, purpose: TokenPurpose): Promise<AppToken>

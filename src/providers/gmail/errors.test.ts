@@ -70,13 +70,20 @@ describe('errors of Gmail', () => {
       info('RATE_LIMIT_EXCEEDED', { quota_limit: 'defaultPerMinutePerUser', quota_limit_value: '6000' }),
       { window: 'minute', unitsPerMinute: 6000 },
     ],
-    [info('RATE_LIMIT_EXCEEDED', { quota_limit: 'defaultPerMinutePerProject', quota_limit_value: '9' }), {}],
+    [
+      info('RATE_LIMIT_EXCEEDED', { quota_limit: 'defaultPerMinutePerProject', quota_limit_value: '9' }),
+      { window: 'minute', unitsPerMinute: 9, isOfProject: true },
+    ],
     [
       old(
         'rateLimitExceeded',
         "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute per user' of …",
       ),
       { window: 'minute' },
+    ],
+    [
+      old('rateLimitExceeded', "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute' of …"),
+      { window: 'minute', isOfProject: true },
     ],
     [old('rateLimitExceeded', 'Too many concurrent requests for user.'), { window: 'second' }],
     [old('rateLimitExceeded'), {}],

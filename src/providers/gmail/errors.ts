@@ -26,6 +26,7 @@ const API_DISABLED: ReadonlySet<string> = new Set(['accessNotConfigured', 'SERVI
  */
 const SENTENCES = {
   retryAfter: /^User-rate limit exceeded\.\s+Retry after (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)/,
+  projectMinute: /^Quota exceeded for quota metric '[^']{1,100}' and limit '[^']{1,100} per minute'/,
   minute: /^Quota exceeded for quota metric '[^']{1,100}' and limit '[^']{1,100} per minute per user'/,
   concurrent: /^Too many concurrent requests for user/,
   notEnabled: /^Mail service not enabled/,
@@ -92,9 +93,12 @@ export function quotaRefusal({ body }: RestResponse): QuotaRefusal {
   if (readReasons(body).some((reason) => DAILY.has(reason))) return { window: 'day' }
   for (const { metadata } of readItems(body)) {
     const { quota_limit: limit, quota_limit_value: value } = object(metadata)
-    const unitsPerMinute = /PerMinutePerUser$/.test(text(limit) ?? '') ? wholeNumber(value) : undefined
-    if (unitsPerMinute !== undefined && unitsPerMinute > 0) return { window: 'minute', unitsPerMinute }
+    const [, scope] = /PerMinute(PerUser|PerProject)$/.exec(text(limit) ?? '') ?? []
+    const unitsPerMinute = scope === undefined ? undefined : wholeNumber(value)
+    if (unitsPerMinute === undefined || unitsPerMinute <= 0) continue
+    return { window: 'minute', unitsPerMinute, ...(scope === 'PerProject' && { isOfProject: true }) }
   }
+  if (sentence(body, SENTENCES.projectMinute) !== undefined) return { window: 'minute', isOfProject: true }
   if (sentence(body, SENTENCES.minute) !== undefined) return { window: 'minute' }
   return sentence(body, SENTENCES.concurrent) === undefined ? {} : { window: 'second' }
 }

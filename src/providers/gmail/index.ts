@@ -11,6 +11,7 @@ import {
   type ContactsProvider,
   type IdMailProvider,
   type LoginProvider,
+  type MailAccess,
   type Provider,
   ProviderError,
   type PushProvider,
@@ -19,7 +20,12 @@ import {
 } from '../contract/index.ts'
 import { type RestClientOptions, restClient } from '../shared/rest/index.ts'
 import { gmailBackfill } from './backfill.ts'
-import { RATE_LIMIT as CALENDAR_RATE_LIMIT, calendarError, googleCalendars } from './calendar/index.ts'
+import {
+  PROJECT_REQUESTS as CALENDAR_PROJECT_REQUESTS,
+  RATE_LIMIT as CALENDAR_RATE_LIMIT,
+  calendarError,
+  googleCalendars,
+} from './calendar/index.ts'
 import { readProfile } from './client.ts'
 import { CHANGE_LIMIT, RATE_LIMIT as CONTACTS_RATE_LIMIT, googleContacts, peopleError } from './contacts/index.ts'
 import { gmailDrafts } from './drafts.ts'
@@ -29,7 +35,7 @@ import { listLabels } from './folders.ts'
 import { gmailLiveReads } from './live-reads.ts'
 import { type GmailLoginOptions, namedScopes } from './login.ts'
 import { gmailPush } from './push.ts'
-import { type GmailQuota, gmailClient, gmailRateLimit } from './quota.ts'
+import { PROJECT_UNITS as GMAIL_PROJECT_UNITS, type GmailQuota, gmailClient, gmailRateLimit } from './quota.ts'
 import { gmailSending } from './sending.ts'
 import { GmailSession } from './sync/session.ts'
 import { DIRECTORY_RATE_LIMIT, directoryError, directoryRoot, googleTenant } from './tenant.ts'
@@ -59,6 +65,8 @@ export interface GmailDeps {
     unitsPerMinute?: number
     /** Units of the quota in a second. */
     burst?: number
+    /** Requests to Google Calendar of one project in a minute. */
+    calendarProjectRequests?: number
   }
 }
 
@@ -93,6 +101,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
     toError: gmailError,
     toRefusal: quotaRefusal,
     limits: limits.rest ?? {},
+    projects: { unitsPerMinute: GMAIL_PROJECT_UNITS, nameOf: projectName },
     rateLimit: gmailRateLimit({ ...quota, ...(unitsPerMinute !== undefined && { unitsPerMinute }) }, burst),
     ...(onUnits !== undefined && { onUnits }),
   })
@@ -105,6 +114,7 @@ export function gmailProvider(deps: GmailDeps): Provider & {
     toRefusal: quotaRefusal,
     limits: limits.rest ?? {},
     rateLimit: CALENDAR_RATE_LIMIT,
+    projects: { unitsPerMinute: limits.calendarProjectRequests ?? CALENDAR_PROJECT_REQUESTS, nameOf: projectName },
   })
   const directory = restClient({
     root: directoryRoot(apiUrl),
@@ -164,6 +174,11 @@ export function gmailProvider(deps: GmailDeps): Provider & {
       },
     },
   }
+}
+
+/** The project of a service account; else that of the OAuth client, which all users of Posthorn share. */
+function projectName({ settings }: MailAccess): string {
+  return settings.google?.project ?? ''
 }
 
 function timeoutError(): ProviderError {

@@ -40,6 +40,8 @@ const SETS: Readonly<Record<GmailQuotaSet, { costs: GmailCosts; unitsPerMinute: 
   },
 }
 const CONCURRENCY = 8
+/** Of all users of a Google project together, in a minute. */
+export const PROJECT_UNITS = 1_200_000
 
 /** A mailbox that knows what its requests cost. */
 export interface GmailMailbox extends RestMailbox {

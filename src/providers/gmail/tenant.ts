@@ -63,7 +63,7 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
 
   return {
     hasTokenPerMailbox: true,
-    mailboxSettings: () => ({}),
+    mailboxSettings: (_user, { serviceAccountEmail }) => ({ google: { project: projectOf(serviceAccountEmail) } }),
 
     async verify(credentials) {
       const { adminEmail } = credentials.settings
@@ -104,6 +104,11 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
       }
     },
   }
+}
+
+/** `name@<project>.iam.gserviceaccount.com`. */
+function projectOf(serviceAccountEmail: string): string {
+  return serviceAccountEmail.slice(serviceAccountEmail.indexOf('@') + 1)
 }
 
 /** The beginning of an address, or the whole name. A quote, a colon or an asterisk would be an operator. */

@@ -16,6 +16,8 @@ import { CALENDAR_FIELDS, EVENT_FIELDS, type PageContext } from './map.ts'
 export const ROOT = '/calendar/v3'
 /** Google's default quota is 600 requests a minute for a user. */
 export const RATE_LIMIT: RateLimit = { concurrency: 4, quota: { unitsPerMinute: 600, unlimited: 'urgent' } }
+/** Of all users of a Google project together. */
+export const PROJECT_REQUESTS = 10_000
 
 /** Google allows 2,500. An event may have hundreds of attendees, and a page has at most 300,000 values. */
 const PAGE_EVENTS = 100

@@ -16,7 +16,7 @@ import { remoteCalendar } from './map.ts'
 import { googleCalendarPush } from './push.ts'
 import { mapItems, syncEvents } from './sync.ts'
 
-export { calendarError, RATE_LIMIT } from './client.ts'
+export { calendarError, PROJECT_REQUESTS, RATE_LIMIT } from './client.ts'
 
 const MAX_CALENDARS = 5000
 const MAX_EVENTS = 10_000

@@ -7,6 +7,7 @@ import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contr
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
 import { parseJson } from './json.ts'
+import { ProjectBudget } from './project-budget.ts'
 import type { Priority, QuotaRefusal } from './quota.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { mayRepeat, requestBody, requestHeaders, requestUrl } from './request.ts'
@@ -15,6 +16,8 @@ export interface RestClientOptions {
   /** From the settings; may have a path. */
   root: string
   rateLimit: RateLimit
+  /** A limit of the minute that mailboxes share. `nameOf` returns the same name for those that share it. */
+  projects?: { unitsPerMinute: number; nameOf(access: MailAccess): string }
   /** Maps an error response; `statusError` where the provider's error codes add nothing. */
   toError(response: RestResponse, doing: string, nowMs: number): ProviderError
   /** Which limit a response says was exceeded. Called for those that `toError` maps to `rate_limited`. */
@@ -55,10 +58,11 @@ const MAX_DAILY_PAUSE_MS = 60_000
 const CONNECT_MS = 10_000
 
 export function restClient(options: RestClientOptions): RestClient {
-  const { root, rateLimit, toError, toRefusal = unknownLimit, onUnits, clock } = options
+  const { root, rateLimit, projects, toError, toRefusal = unknownLimit, onUnits, clock } = options
   const limits = { ...LIMITS, ...options.limits }
   const host = new URL(root).hostname
   const mailboxes = new Map<string, { limiter: RateLimiter; closing: AbortController }>()
+  const budgets = new Map<string, ProjectBudget>()
   let pool: Pool | undefined
 
   function connections(): Pool {
@@ -69,12 +73,20 @@ export function restClient(options: RestClientOptions): RestClient {
     return pool
   }
 
-  function mailboxState(accountId: string) {
-    const state = mailboxes.get(accountId) ?? {
-      limiter: new RateLimiter(rateLimit, clock),
+  function projectBudget(access: MailAccess): ProjectBudget | undefined {
+    if (projects === undefined) return undefined
+    const name = projects.nameOf(access)
+    const budget = budgets.get(name) ?? new ProjectBudget(projects.unitsPerMinute, clock)
+    budgets.set(name, budget)
+    return budget
+  }
+
+  function mailboxState(access: MailAccess) {
+    const state = mailboxes.get(access.accountId) ?? {
+      limiter: new RateLimiter(rateLimit, clock, projectBudget(access)),
       closing: new AbortController(),
     }
-    mailboxes.set(accountId, state)
+    mailboxes.set(access.accountId, state)
     return state
   }
 
@@ -96,7 +108,7 @@ export function restClient(options: RestClientOptions): RestClient {
         })
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
-        const { limiter } = mailboxState(access.accountId)
+        const { limiter } = mailboxState(access)
         const error = toError(attempt.response, request.doing, clock.now())
         if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
@@ -119,7 +131,7 @@ export function restClient(options: RestClientOptions): RestClient {
       request: RestRequest,
       { url, token, isStream }: { url: URL; token: string | undefined; isStream: boolean },
     ) {
-      const { limiter, closing } = mailboxState(access.accountId)
+      const { limiter, closing } = mailboxState(access)
       const either = anyAborted(request.signal === undefined ? [closing.signal] : [request.signal, closing.signal])
       const { method, doing, cost = 1, slots = 1 } = request
       const waitMs = urgent ? limits.urgentTimeoutMs : limits.waitMs
@@ -177,9 +189,9 @@ export function restClient(options: RestClientOptions): RestClient {
         body.once('close', () => clearTimeout(timer))
         return { headers, body }
       },
-      batchSize: (cost, most) => mailboxState(access.accountId).limiter.batchSize(cost, most),
+      batchSize: (cost, most) => mailboxState(access).limiter.batchSize(cost, most),
       partsDone({ acceptedUnits, refusedUnits, refusal }) {
-        const { limiter } = mailboxState(access.accountId)
+        const { limiter } = mailboxState(access)
         if (acceptedUnits > 0) limiter.accepted()
         if (refusedUnits > 0) limiter.refused(refusedUnits, priority, refusal)
       },

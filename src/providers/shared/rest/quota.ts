@@ -18,6 +18,8 @@ export interface QuotaRefusal {
   window?: 'second' | 'minute' | 'day'
   /** The limit of the minute, when the provider names it. */
   unitsPerMinute?: number
+  /** The limit is that of all mailboxes together. */
+  isOfProject?: boolean
 }
 
 interface Spent {

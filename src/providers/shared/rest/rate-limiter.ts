@@ -1,6 +1,7 @@
 import { type Backoff, backoffMs } from '../../../platform/concurrency/retry.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { ProviderError } from '../../contract/index.ts'
+import type { ProjectBudget } from './project-budget.ts'
 import { type Priority, QuotaBudget, type QuotaLimits, type QuotaRefusal } from './quota.ts'
 
 /** How fast one mailbox may be used. */
@@ -41,6 +42,7 @@ const RANKS: Readonly<Record<Priority, number>> = { urgent: 0, normal: 1, backgr
 export class RateLimiter {
   readonly #concurrency: number
   readonly #quota: QuotaBudget | undefined
+  readonly #project: ProjectBudget | undefined
   readonly #clock: Clock
   readonly #waiting: Waiter[] = []
   /** Slots in use, those of streams included. */
@@ -51,9 +53,11 @@ export class RateLimiter {
   #refusals = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ concurrency, quota }: RateLimit, clock: Clock) {
+  /** `project` is shared with the other mailboxes of the project. */
+  constructor({ concurrency, quota }: RateLimit, clock: Clock, project?: ProjectBudget) {
     this.#concurrency = concurrency
     this.#quota = quota && new QuotaBudget(quota, clock)
+    this.#project = project
     this.#clock = clock
   }
 
@@ -87,8 +91,9 @@ export class RateLimiter {
 
   /** The provider refused `units` of a request for its quota, which then gets smaller. */
   refused(units: number, priority: Priority, refusal: QuotaRefusal): void {
-    if (this.#quota === undefined) return
-    this.#quota.refuse(units, priority, refusal)
+    if (refusal.isOfProject && this.#project !== undefined) this.#project.refuse(refusal)
+    else if (this.#quota !== undefined) this.#quota.refuse(units, priority, refusal)
+    else return
     this.#refusals += 1
     this.#restsUntil = this.#clock.monotonic() + backoffMs(this.#refusals, REST)
   }
@@ -148,6 +153,7 @@ export class RateLimiter {
       const slots = this.#slots(next.entry)
       this.#waiting.splice(this.#waiting.indexOf(next), 1)
       this.#quota?.spend(cost, priority)
+      this.#project?.spend(cost)
       this.#running += slots
       if (isStream) this.#streams += 1
       next.start(slots)
@@ -181,7 +187,9 @@ export class RateLimiter {
     const nowMs = this.#clock.monotonic()
     const pauseMs = this.#pausedUntil - nowMs
     const restMs = priority === 'urgent' ? 0 : this.#restsUntil - nowMs
-    return Math.max(pauseMs, restMs, this.#quota?.waitMs(cost, priority) ?? 0)
+    const quotaMs = this.#quota?.waitMs(cost, priority) ?? 0
+    const projectMs = this.#project?.waitMs(cost, priority) ?? 0
+    return Math.max(pauseMs, restMs, quotaMs, projectMs)
   }
 }
 
