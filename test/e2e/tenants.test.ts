@@ -8,7 +8,6 @@ import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type Service, startService } from '../kit/service/service.ts'
-import { runTenantStart } from '../scenarios/tenant-start.ts'
 import { plainMail } from '../servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 
@@ -174,10 +173,6 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     const { auditEntries: entries = [] } = { auditEntries: (await client.get('/audit')).json.entries }
     expect(JSON.stringify(entries)).toContain('connection.created')
     expect(JSON.stringify(entries)).not.toContain('tenant-secret')
-  })
-
-  it('connects 40 mailboxes at once within the limits of each', async () => {
-    await runTenantStart(await open.place(), 40)
   })
 
   it('refuses mailboxes outside the policy or the tenant, and names the account that loses its mailbox', async () => {

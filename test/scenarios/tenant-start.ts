@@ -3,31 +3,112 @@ import type { Place } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http/http.ts'
 import { startService } from '../kit/service/service.ts'
+import type { Call } from '../servers/fake/calls.ts'
+import { googleLimits } from '../servers/google/limits.ts'
+import { startGoogle } from '../servers/google.ts'
+import { plainMail } from '../servers/messages.ts'
+import { GRAPH_LIMITS } from '../servers/microsoft/limits.ts'
 import { startMicrosoft } from '../servers/microsoft.ts'
 
 const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
+const DOMAIN = 'acme.example'
 const AT_ONCE = 20
+const GMAIL_UNITS_PER_MINUTE = 6000
 
-/** Connects so many mailboxes of a tenant as fast as requests allow: with one token, and within the limits of each mailbox. */
-export async function runTenantStart(place: Place, mailboxes: number): Promise<void> {
+/** A tenant at the fake of its provider, which enforces the published limits. */
+export interface StartingTenant {
+  environment: Record<string, string>
+  /** The body of `POST /connections`. */
+  connection: object
+  /** Makes a user with one message. */
+  addUser(email: string): Promise<void>
+  calls(): readonly Call[]
+  /** Whether the first sync of this user's calendars has begun. */
+  hasReadCalendars(email: string): boolean
+  tokenRequests(): number
+  /** How many tokens the mailboxes need, beside the one that checks the credentials. */
+  tokensFor(mailboxes: number): number
+  /** The names of limits that were exceeded. */
+  exceeded(): readonly string[]
+  close(): Promise<void>
+}
+
+export async function startingMicrosoft(): Promise<StartingTenant> {
   const microsoft = await startMicrosoft()
   microsoft.latencyMs = 0
-  const users = Array.from({ length: mailboxes }, (_, index) => `user-${index}@acme.example`)
-  for (const user of users) microsoft.addUser(user, { tenant: TENANT })
   microsoft.applications.consent(TENANT)
+  microsoft.limits.enforce(GRAPH_LIMITS)
   const { MICROSOFT_LOGIN_URL = '', MICROSOFT_GRAPH_URL = '' } = microsoft.settings
-  const service = await startService({ place, environment: { MICROSOFT_LOGIN_URL, MICROSOFT_GRAPH_URL } })
-  try {
-    const client = api(service.url, service.key)
-    const connection = await client.post('/connections', {
+  const users: string[] = []
+  return {
+    environment: { MICROSOFT_LOGIN_URL, MICROSOFT_GRAPH_URL },
+    connection: {
       provider: 'microsoft',
       kind: 'tenant',
       name: 'Acme',
       tenantId: TENANT,
       clientId: microsoft.client.id,
       clientSecret: 'tenant-secret',
-    })
-    const { id: connectionId } = connection.json
+    },
+    async addUser(email) {
+      users.push(email)
+      microsoft.addUser(email, { tenant: TENANT })
+      await microsoft.deliver(email, plainMail({ subject: `For ${email}` }))
+    },
+    calls: () => microsoft.calls.all,
+    hasReadCalendars: (email) =>
+      microsoft.calls.all.some(({ user, endpoint }) => user === email && endpoint.endsWith('/calendarView/delta')),
+    tokenRequests: () => microsoft.applications.tokenRequests,
+    tokensFor: () => 1,
+    exceeded: () => [
+      ...microsoft.limits.refused,
+      ...users.filter((user) => microsoft.peakConcurrency(user) > 4).map((user) => `concurrency of ${user}`),
+    ],
+    close: () => microsoft.close(),
+  }
+}
+
+export async function startingGoogle(): Promise<StartingTenant> {
+  const google = await startGoogle()
+  google.delegation.authorise(DOMAIN)
+  google.limits.enforce(googleLimits((endpoint) => google.quota.findCost(endpoint)))
+  google.quota.limit({ unitsPerMinute: GMAIL_UNITS_PER_MINUTE })
+  const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
+  return {
+    environment: { GOOGLE_TOKEN_URL, GOOGLE_API_URL },
+    connection: {
+      provider: 'gmail',
+      kind: 'tenant',
+      name: 'Acme',
+      serviceAccountKey: google.delegation.keyFile(),
+    },
+    async addUser(email) {
+      google.addUser(email)
+      google.deliver(email, plainMail({ subject: `For ${email}` }))
+    },
+    calls: () => google.calls.all,
+    hasReadCalendars: (email) =>
+      google.calls.all.some(({ user, endpoint }) => user === email && / \/calendar\/.*\/events$/.test(endpoint)),
+    tokenRequests: () => google.delegation.tokenRequests,
+    tokensFor: (mailboxes) => mailboxes,
+    exceeded: () => google.limits.refused,
+    close: () => google.close(),
+  }
+}
+
+/** Connects so many mailboxes of a tenant as fast as requests allow, and waits until all of them are synced. */
+export async function runTenantStart(
+  place: Place,
+  open: () => Promise<StartingTenant>,
+  mailboxes: number,
+): Promise<void> {
+  const tenant = await open()
+  const users = Array.from({ length: mailboxes }, (_, index) => `user-${index}@${DOMAIN}`)
+  for (const user of users) await tenant.addUser(user)
+  const service = await startService({ place, environment: tenant.environment })
+  try {
+    const client = api(service.url, service.key)
+    const { id: connectionId } = (await client.post('/connections', tenant.connection)).json
     for (let from = 0; from < users.length; from += AT_ONCE) {
       const some = users.slice(from, from + AT_ONCE)
       const created = await Promise.all(some.map((email) => client.post('/accounts', { connectionId, email })))
@@ -36,16 +117,13 @@ export async function runTenantStart(place: Place, mailboxes: number): Promise<v
     await eventually(async () =>
       expect((await client.get('/accounts?status=connected&limit=1')).json.pagination.total).toBe(mailboxes),
     )
-    // One to check the credentials, and one for all mailboxes.
-    expect(microsoft.applications.tokenRequests).toBe(2)
-    const { all } = microsoft.calls
-    expect(all.filter(({ status = 200 }) => [401, 429, 503].includes(status))).toEqual([])
-    for (const user of users) expect(microsoft.peakConcurrency(user)).toBeLessThanOrEqual(4)
-    // Graph allows 10,000 in ten minutes.
-    expect(all.length / mailboxes).toBeLessThan(100)
+    await eventually(() => expect(users.filter((user) => !tenant.hasReadCalendars(user))).toEqual([]))
+    const refused = tenant.calls().filter(({ status = 200 }) => [401, 403, 429, 503].includes(status))
+    expect([refused.filter(({ user }) => user !== null), tenant.exceeded()]).toEqual([[], []])
+    expect(tenant.tokenRequests()).toBe(1 + tenant.tokensFor(mailboxes))
     expect((await client.get(`/connections/${connectionId}`)).json.accountCount).toBe(mailboxes)
   } finally {
     await service.stop()
-    await microsoft.close()
+    await tenant.close()
   }
 }

@@ -2,6 +2,7 @@ import { Calls } from './fake/calls.ts'
 import { Faults, type PlannedFault } from './fake/faults.ts'
 import { grantWithoutBrowser } from './fake/grant.ts'
 import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
+import { Limits } from './fake/limits.ts'
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { handleBatch } from './google/batch.ts'
@@ -13,6 +14,7 @@ import { client, openEmulator } from './google/emulator.ts'
 import { badRequest, googleFault, missingScope, notFound, unauthenticated } from './google/errors.ts'
 import { partial } from './google/fields.ts'
 import { gmail } from './google/gmail.ts'
+import { limitExceeded } from './google/limits.ts'
 import { googleOauth } from './google/oauth.ts'
 import { type GooglePeople, googlePeople } from './google/people.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
@@ -100,6 +102,8 @@ export interface Google {
   calls: Calls
   /** The Gmail quota per user. Without limits until a test sets them. */
   quota: Quota
+  /** The limits of the project, and those of other APIs. None until a test enforces them. */
+  limits: Limits
   /** Domain-wide delegation to a service account. */
   delegation: Pick<ReturnType<typeof delegation>, 'authorise' | 'keyFile' | 'tokenRequests'>
   pubsub: Pubsub
@@ -121,6 +125,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
   const faults = new Faults()
   const calls = new Calls()
   const quota = new Quota(options.now)
+  const limits = new Limits(options.now)
   const front = await startHttpServer((request) => handle(request, false), options.port)
   const { url } = front
   const emulator = openEmulator(url)
@@ -196,6 +201,8 @@ export async function startGoogle(options: { port?: number; now?: () => number }
         if (!grant) return unauthenticated()
         if (!mayCall(method, at.pathname, grant.scopes)) return missingScope()
       }
+      const exceeded = limits.spend({ user, endpoint, bytes: request.body.length })
+      if (exceeded !== undefined) return limitExceeded(exceeded)
       const run = async () => {
         const response = await match.route.handle({ ...request, user, params: match.params, part })
         return fault ? googleFault(fault) : response
@@ -308,6 +315,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     calls,
     delegation: delegated,
     quota,
+    limits,
     pubsub: topic,
     watch: watches,
     close: () => front.close(),

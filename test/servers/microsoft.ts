@@ -2,6 +2,7 @@ import { Calls } from './fake/calls.ts'
 import { Faults, type PlannedFault } from './fake/faults.ts'
 import { grantWithoutBrowser } from './fake/grant.ts'
 import { type FakeRequest, type FakeResponse, startHttpServer } from './fake/http-server.ts'
+import { Limits } from './fake/limits.ts'
 import { router } from './fake/router.ts'
 import { Tokens } from './fake/tokens.ts'
 import { applications } from './microsoft/applications.ts'
@@ -15,6 +16,7 @@ import {
   accessDenied,
   graphError,
   graphFault,
+  limitExceeded,
   noMailbox,
   noMe,
   pageTooLarge,
@@ -129,6 +131,8 @@ export interface Microsoft {
   fail(fault: PlannedFault): void
   faults: Faults
   calls: Calls
+  /** Graph's limits of the rate. None but that of concurrent requests until a test enforces them. */
+  limits: Limits
   /** Consents of administrators to the application, for whole tenants. */
   applications: Pick<
     ReturnType<typeof applications>,
@@ -143,6 +147,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
   const tokens = new Tokens()
   const faults = new Faults()
   const calls = new Calls()
+  const limits = new Limits()
   const log = new ChangeLog()
   const active = new Map<string, number>()
   const peaks = new Map<string, number>()
@@ -243,6 +248,9 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const fault = faults.take({ user, method, url: at, part })
       if (fault && fault.as !== 'foreign-link' && !fault.executes) return graphFault(fault)
       if (graph && !grant) return unauthenticated()
+      const { endpoint } = call
+      const exceeded = graph ? limits.spend({ user, endpoint, bytes: request.body.length }) : undefined
+      if (exceeded !== undefined) return limitExceeded(exceeded.name)
       if (graph && mailbox === null && /^\/v1\.0\/me(\/|$)/.test(at.pathname)) return noMe()
       if (graph && !mayCall(method, at.pathname, scopes)) return accessDenied()
       if (graph && request.body.length > MAX_REQUEST_BYTES) {
@@ -354,6 +362,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     fail: (fault) => faults.plan(fault),
     faults,
     calls,
+    limits,
     applications: apps,
     subscriptions,
     lifecycle: (user, event) => subscriptions.lifecycle(user, event),

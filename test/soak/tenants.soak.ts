@@ -7,7 +7,7 @@ import { expectEachAnnouncedOnce } from '../scenarios/announcements.ts'
 import { startApplication } from '../scenarios/application.ts'
 import { client } from '../scenarios/client.ts'
 import { subscribe } from '../scenarios/mailboxes.ts'
-import { runTenantStart } from '../scenarios/tenant-start.ts'
+import { runTenantStart, startingGoogle, startingMicrosoft } from '../scenarios/tenant-start.ts'
 import { plainMail } from '../servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 
@@ -61,9 +61,12 @@ describePostgres('a tenant on two replicas, one of which is killed again and aga
   })
 })
 
-describeOneDatabase('a tenant with 300 mailboxes', 'sqlite', (open) => {
-  it('starts with one token and within the limits of each mailbox', { timeout: 900_000 }, async () => {
-    await runTenantStart(await open.place(), 300)
+describeOneDatabase('a tenant with 1,000 mailboxes', 'sqlite', (open) => {
+  it.each([
+    ['Microsoft', startingMicrosoft],
+    ['Google', startingGoogle],
+  ])('starts within the limits of %s', { timeout: 900_000 }, async (_name, tenant) => {
+    await runTenantStart(await open.place(), tenant, 1000)
   })
 })
 

@@ -110,7 +110,9 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   /** The user of the tenant with this id or address. */
   function findUser(tenantId: string, idOrAddress: string): UserRow | undefined {
     const wanted = idOrAddress.toLowerCase()
-    return usersOf(tenantId).find(({ oid, email }) => oid === wanted || email.toLowerCase() === wanted)
+    const { users } = emulator.microsoft
+    const found = users.findOneBy('oid', wanted) ?? users.findOneBy('email', wanted)
+    return found?.tenant_id === tenantId ? found : undefined
   }
 
   /** The mailbox that the path below `/users/{id}` leads to, or why it leads to none. */

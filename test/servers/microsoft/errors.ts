@@ -49,6 +49,8 @@ export const syncStateNotFound = () =>
   graphError(410, 'syncStateNotFound', 'The sync state generation is not found. Start a full synchronization.')
 export const tooManyAtOnce = () =>
   graphError(429, 'ApplicationThrottled', 'Application is over its MailboxConcurrency limit.', { 'retry-after': '1' })
+export const limitExceeded = (name: string) =>
+  graphError(429, 'ApplicationThrottled', `Application is over its limit of ${name}.`, { 'retry-after': '10' })
 
 /** An RFC 6749 error with Entra's error numbers. */
 export const oauthError = (error: string, number: number, description: string, status = 400) =>
