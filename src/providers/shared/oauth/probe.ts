@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, clockAhead } from '../../../platform/time/clock.ts'
 import type { ClientProbe, RedirectProbe } from '../../contract/index.ts'
-import { parseErrorCode } from './errors.ts'
+import { parseErrorCode, REFUSED_CLIENT } from './errors.ts'
 import { networkError } from './limited-fetch.ts'
 
 export interface ProbeOptions {
@@ -21,8 +21,7 @@ const TIMEOUT_MS = 8000
 const DATE_MS = 1000
 const MAX_BYTES = 256 * 1024
 
-/** These name the client or its secret as wrong. Google has the last two for clients that were deleted or disabled. */
-const REFUSED = ['invalid_client', 'unauthorized_client', 'deleted_client', 'disabled_client']
+const REFUSED = [...REFUSED_CLIENT, 'unauthorized_client']
 /** A provider judges the code and the address only for a client that it knows. */
 const ACCEPTED = ['invalid_grant', 'redirect_uri_mismatch']
 
