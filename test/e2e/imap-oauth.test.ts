@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type MailOAuthStage, postPage, startMailOAuthStage } from '../scenarios/mail-oauth.ts'
@@ -8,13 +9,16 @@ import { postfixAvailable } from '../servers/unpacked/postfix.ts'
 
 const ADA = 'ada@acme.test'
 const BOB = 'bob@acme.test'
+const CARL = 'carl@acme.test'
+/** Long enough for the sign-in, the check at the mail server and the first sync. */
+const TOKEN_SECONDS = 6
 
 interface Account {
   id: string
   status: string
   provider: string
   statusReason: string | null
-  tokens: { hasRefreshToken: boolean; scopes: string[] }
+  tokens: { expiresAt: string | null; hasRefreshToken: boolean; scopes: string[] }
 }
 
 describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that sign in by OAuth', () => {
@@ -22,7 +26,7 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
     let stage: MailOAuthStage
     beforeAll(async () => {
       stage = await startMailOAuthStage(await databases.place())
-      for (const user of [ADA, BOB]) await stage.dovecot.addUser(user, 'unused')
+      for (const user of [ADA, BOB, CARL]) await stage.dovecot.addUser(user, 'unused')
     })
     afterAll(() => stage?.close())
 
@@ -39,6 +43,7 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
       return events.map(({ type }) => type)
     }
     const refreshes = () => stage.issuer.grants.filter(({ type, error }) => type === 'refresh_token' && !error).length
+    const failures = () => stage.issuer.grants.filter(({ error }) => error)
 
     it('connect, sync, send, refresh once for both replicas, report a withdrawn consent, and connect again', async () => {
       const { issuer, dovecot, postfix, apis, replicas, connect } = stage
@@ -108,6 +113,54 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
 
       const output = replicas.map((replica) => replica.output()).join()
       expect(output).not.toContain('secret-of-posthorn')
+      await api().call('DELETE', `/accounts/${id}`)
+    })
+
+    it('keep a mailbox connected whose tokens expire, while it is idle and while the service is suspended', async () => {
+      const { issuer, dovecot, replicas, connect } = stage
+      issuer.tokenSeconds = TOKEN_SECONDS
+      onTestFinished(() => {
+        issuer.tokenSeconds = 3600
+      })
+      const id = (await connect(CARL)).searchParams.get('accountId') ?? ''
+      await becomes(id, 'connected')
+      const expired = async () => {
+        const { tokens } = await account(id)
+        const expiresAt = Date.parse(tokens.expiresAt ?? '')
+        // The issuer and the mail server count whole seconds.
+        await eventually(() => systemClock.now() > expiresAt + 1000)
+      }
+      const logins = async () => (await dovecot.log()).split(`Login: user=<${CARL}>`).length - 1
+      const before = { logins: await logins(), refreshes: refreshes(), failures: failures() }
+
+      for (const subject of ['One', 'Two']) {
+        await expired()
+        // As servers do that end a session with its token.
+        await dovecot.kick(CARL)
+        await dovecot.deliver(CARL, plainMail({ subject }))
+        await eventually(async () => expect(await subjects(id)).toContain(subject))
+      }
+      const after = { logins: await logins(), refreshes: refreshes() }
+      // Each round: the sync connection, and a request connection where a body was fetched.
+      expect(after.logins - before.logins).toBeLessThanOrEqual(6)
+      expect(after.refreshes - before.refreshes).toBeGreaterThanOrEqual(2)
+      expect(after.refreshes - before.refreshes).toBeLessThanOrEqual(after.logins - before.logins)
+
+      const startedMs = systemClock.now()
+      for (const replica of replicas) replica.signal('SIGSTOP')
+      try {
+        await eventually(() => systemClock.now() > startedMs + 2 * TOKEN_SECONDS * 1000)
+        await dovecot.kick(CARL)
+        await dovecot.deliver(CARL, plainMail({ subject: 'Asleep' }))
+      } finally {
+        for (const replica of replicas) replica.signal('SIGCONT')
+      }
+      await eventually(async () => expect(await subjects(id)).toContain('Asleep'))
+      await becomes(id, 'connected')
+      expect(failures()).toEqual(before.failures)
+      const types = await eventTypes(id)
+      expect(types.filter((type) => type.startsWith('account.'))).toEqual(['account.connected'])
+      expect(types.filter((type) => type === 'message.received')).toHaveLength(3)
       await api().call('DELETE', `/accounts/${id}`)
     })
 
