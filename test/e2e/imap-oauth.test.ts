@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { cli } from '../../src/cli/cli.ts'
 import { systemClock } from '../../src/platform/time/clock.ts'
 import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
@@ -177,6 +181,45 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable())('IMAP mailboxes that
       const other = { ...body, refreshToken: await stage.issuer.issueRefreshToken(BOB), email: ADA }
       await expect(api().call('POST', '/accounts', other)).rejects.toThrow(/imap_auth_failed/)
       await api().call('DELETE', `/accounts/${id}`)
+    })
+
+    it('import the accounts of EmailEngine that sign in over IMAP with tokens', async () => {
+      const { issuer, replicas, dovecot } = stage
+      const users = ['judy', 'kate', 'leo']
+      for (const name of users) await dovecot.addUser(`${name}@acme.test`, 'unused')
+      const [outlook, mailru] = [{ provider: 'outlook', baseScopes: 'imap' }, { provider: 'mailRu' }]
+      const exported = (name: string, refreshToken: string, app: object) => ({
+        account: `ee-${name}`,
+        email: `${name}@acme.test`,
+        oauth2: { provider: 'AAABhaBPHscAAAAH', auth: { user: `${name}@acme.test` }, refreshToken, accessToken: 'old' },
+        _app: { id: 'AAABhaBPHscAAAAH', ...app },
+      })
+      const tokenOf = (name: string) => issuer.issueRefreshToken(`${name}@acme.test`)
+      const records = [
+        exported('judy', await tokenOf('judy'), outlook),
+        exported('kate', await tokenOf('kate'), mailru),
+        // The token of another user, and one that the issuer does not know.
+        exported('leo', await tokenOf('judy'), outlook),
+        exported('mia', 'made up', mailru),
+      ]
+      const folder = await mkdtemp(join(tmpdir(), 'posthorn-import-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const file = join(folder, 'accounts.jsonl')
+      await writeFile(file, records.map((record) => JSON.stringify(record)).join('\n'))
+      const out: string[] = []
+      const terminal = { out: (text: string) => void out.push(text), error: () => {} }
+      const [{ url, key }] = replicas
+      await cli(['import', 'emailengine', file, '--url', url, '--key', key, '--json'], terminal)
+      const { accounts } = JSON.parse(out.join(''))
+      expect(accounts).toMatchObject([
+        { status: 'imported', provider: 'imap' },
+        { status: 'imported', provider: 'imap' },
+        { status: 'needs_consent', session: { provider: 'imap', email: 'leo@acme.test' } },
+        { status: 'needs_consent', reason: 'the refresh token is refused by the provider' },
+      ])
+      await becomes('ee-judy', 'connected')
+      await becomes('ee-kate', 'connected')
+      for (const id of ['ee-judy', 'ee-kate']) await api().call('DELETE', `/accounts/${id}`)
     })
 
     it('links nothing when the mail server refuses the token', async () => {

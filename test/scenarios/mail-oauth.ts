@@ -42,25 +42,29 @@ export async function startMailOAuthStage(place: Place): Promise<MailOAuthStage>
     closers.push(() => dovecot.stop())
     const postfix = await startPostfix({ dovecotAuthPort: authPort, makeCertificate })
     closers.push(() => postfix.stop())
+    const acme = {
+      label: 'Acme Mail',
+      ...ISSUER_CLIENT,
+      authorizationUrl: `${issuer.url}/auth`,
+      tokenUrl: `${issuer.url}/token`,
+      revocationUrl: `${issuer.url}/token/revocation`,
+      userinfoUrl: `${issuer.url}/me`,
+      scopes: ['openid', 'email', 'offline_access'],
+      authorizationParameters: { prompt: 'consent' },
+      mxHosts: [],
+      imap: { host: dovecot.host, port: dovecot.imapsPort },
+      smtp: { host: postfix.host, port: postfix.port, secure: false },
+    }
     const env = {
       ...SHARED_KEYS,
       PUBLIC_URL: publicUrl,
       LOG_LEVEL: 'info',
       NODE_EXTRA_CA_CERTS: authority.file,
+      // The others as an import of another service finds them: by the names of the presets.
       OAUTH_PROVIDERS: JSON.stringify({
-        acme: {
-          label: 'Acme Mail',
-          ...ISSUER_CLIENT,
-          domains: ['acme.test'],
-          authorizationUrl: `${issuer.url}/auth`,
-          tokenUrl: `${issuer.url}/token`,
-          revocationUrl: `${issuer.url}/token/revocation`,
-          userinfoUrl: `${issuer.url}/me`,
-          scopes: ['openid', 'email', 'offline_access'],
-          authorizationParameters: { prompt: 'consent' },
-          imap: { host: dovecot.host, port: dovecot.imapsPort },
-          smtp: { host: postfix.host, port: postfix.port, secure: false },
-        },
+        acme: { ...acme, domains: ['acme.test'] },
+        outlook: acme,
+        mailru: acme,
       }),
     }
     const start = async (options: { port?: number } = {}) => {
