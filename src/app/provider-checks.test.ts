@@ -12,7 +12,7 @@ import { signIn } from './sign-in.ts'
 const PUBLIC_URL = 'http://localhost:8080'
 const REDIRECT = `${PUBLIC_URL}/providers/acme/callback`
 
-/** What `acme` of OAUTH_PROVIDERS is told, by the end of the check's name. */
+/** The results for `acme` in OAUTH_PROVIDERS, by the end of the check's name. */
 async function checked(url: string, over: object = {}): Promise<Record<string, CheckResult>> {
   const acme = {
     label: 'Acme Mail',
