@@ -12,6 +12,7 @@ const LAYERS = [
   ['config/', 5],
   ['accounts/auth/', 4],
   ['accounts/cluster/', 3.05],
+  ['accounts/collections/', 3.06],
   ['accounts/', 3],
   ['mail/labels/', 3.1],
   ['mail/messages/', 3.2],
@@ -45,7 +46,7 @@ const TOP = 7
 const MODULE_PARENTS = ['providers/shared', 'providers', 'platform', 'mail', 'operations', 'ui']
 /** Folders that are one module each, except the subfolders named here, which are modules of their own. */
 const MODULES = {
-  accounts: ['auth', 'cluster'],
+  accounts: ['auth', 'cluster', 'collections'],
   booking: [],
   calendars: [],
   contacts: [],

@@ -1,21 +1,35 @@
-import { type Account, type Accounts, OwnershipLost } from '../../accounts/index.ts'
+import {
+  afterFailure,
+  type CollectionNames,
+  type FailingCollections,
+  RunLog,
+} from '../../accounts/collections/index.ts'
+import type { Account, Accounts } from '../../accounts/index.ts'
 import type { RunResult } from '../../platform/schedule/index.ts'
-import { type MailAccess, missingFor, ProviderError } from '../../providers/contract/index.ts'
+import { type MailAccess, missingFor } from '../../providers/contract/index.ts'
 import { type CalendarSubscription, calendarSubscriptionStore } from '../push/store.ts'
 import type { CalendarSubscriptions, CalendarSubscriptionsDeps } from '../push/subscriptions.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
 import { type DueCalendars, syncCalendars } from './account.ts'
-import type { FailingCalendars } from './failing-calendars.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
-import { RunLog } from './run-log.ts'
 import type { CalendarTiming, RunPlan, RunPlans } from './run-plans.ts'
+
+const NAMES: CollectionNames = {
+  operation: 'sync.calendars',
+  collection: 'calendar',
+  collections: 'calendars',
+  item: 'An event',
+  items: 'events',
+  collectionId: 'calendarId',
+  itemId: 'eventId',
+}
 
 /** Shared by the runs of all accounts. */
 export interface RunDeps extends AccountCalendarsDeps, Pick<CalendarSubscriptionsDeps, 'log' | 'calendars'> {
   accounts: Pick<Accounts, 'getForSync' | 'access'>
   timing: CalendarTiming
   plans: RunPlans
-  failing: FailingCalendars
+  failing: FailingCollections
   subscriptions: Pick<CalendarSubscriptions, 'ensure'>
 }
 
@@ -30,19 +44,11 @@ export interface Run {
 
 /** Syncs the calendars of an account that are due, then renews its push subscriptions. Says when it runs again. */
 export async function runAccount(deps: RunDeps, run: Run): Promise<RunResult> {
-  const runLog = new RunLog(deps, run.accountId, run.plan.startedAt)
+  const runLog = new RunLog(deps, NAMES, run.accountId)
   try {
     return await readAccount(deps, run, runLog)
   } catch (error) {
-    if (error instanceof OwnershipLost) return {}
-    if (!(error instanceof ProviderError)) throw error
-    // Mail sync reports refused credentials. A changed account runs again by itself.
-    if (error.kind === 'auth_expired' || error.missingScope) return { failure: error }
-    const { baseMs, capMs } = deps.timing.retry
-    const pauseMs = Math.min(capMs, baseMs * 2 ** run.failures)
-    const nextRunInMs = Math.max(pauseMs, error.retryAfterMs ?? 0)
-    runLog.failed(error, { attempts: run.failures + 1, nextRunInMs })
-    return { failure: error, nextRunInMs }
+    return afterFailure(error, runLog, run.failures, deps.timing.retry)
   }
 }
 
@@ -65,7 +71,11 @@ async function readAccount(deps: RunDeps, run: Run, runLog: RunLog): Promise<Run
     remote,
     signal,
     onStored: (counts) => runLog.add(counts),
-    onUnreadable: (calendar, events) => runLog.unreadable(calendar, events),
+    onUnreadable: ({ id, summary }, events) =>
+      runLog.unreadable(
+        { id, name: summary },
+        events.map(({ eventId, reason }) => ({ itemId: eventId, reason })),
+      ),
   }
   const calendars = await syncCalendars(deps, owned, dueCalendars(deps.failing, owned, plan, isQuiet, runLog))
   const found = await subscriptions.ensure({ account, epoch, access }, calendars)
@@ -80,7 +90,7 @@ async function readAccount(deps: RunDeps, run: Run, runLog: RunLog): Promise<Run
 }
 
 function dueCalendars(
-  failing: FailingCalendars,
+  failing: FailingCollections,
   owned: OwnedCalendars,
   { isComplete, isListed, isRetried }: RunPlan,
   isQuiet: (calendar: CalendarRow) => boolean,
@@ -97,7 +107,7 @@ function dueCalendars(
       const failure = await failing.recordFailure(owned, calendar, error)
       // The account sent too many requests, so the other calendars wait with it.
       if (error.kind === 'rate_limited') return false
-      runLog.calendarFailed(calendar, error, failure)
+      runLog.collectionFailed({ id: calendar.id, name: calendar.summary }, error, failure)
       return true
     },
   }

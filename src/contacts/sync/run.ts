@@ -1,14 +1,18 @@
-import { type Account, type Accounts, OwnershipLost } from '../../accounts/index.ts'
+import {
+  afterFailure,
+  type CollectionNames,
+  type FailingCollections,
+  RunLog,
+} from '../../accounts/collections/index.ts'
+import type { Account, Accounts } from '../../accounts/index.ts'
 import type { Backoff } from '../../platform/concurrency/retry.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { RunResult } from '../../platform/schedule/index.ts'
 import { type ContactsProvider, missingFor, ProviderError, type ProviderName } from '../../providers/contract/index.ts'
 import { type BookRow, bookStore } from '../store.ts'
 import { syncBook } from './book.ts'
-import type { FailingBooks } from './failing-books.ts'
 import { listBooks, listGroups } from './listing.ts'
 import type { AccountBooksDeps, OwnedBooks } from './owned-books.ts'
-import { RunLog } from './run-log.ts'
 
 export interface ContactTiming {
   /** How many accounts sync their contacts at once. */
@@ -19,13 +23,23 @@ export interface ContactTiming {
   retry: Backoff
 }
 
+const NAMES: CollectionNames = {
+  operation: 'sync.contacts',
+  collection: 'address book',
+  collections: 'address books',
+  item: 'A contact',
+  items: 'contacts',
+  collectionId: 'addressBookId',
+  itemId: 'contactId',
+}
+
 /** Shared by the runs of all accounts. */
 export interface RunDeps extends AccountBooksDeps {
   log: Log
   accounts: Pick<Accounts, 'getForSync' | 'access'>
   contacts(provider: ProviderName): ContactsProvider | undefined
   timing: ContactTiming
-  failing: FailingBooks
+  failing: FailingCollections
 }
 
 export interface Run {
@@ -40,19 +54,11 @@ export interface Run {
 
 /** Syncs the address books of an account. Says when it runs again. */
 export async function runAccount(deps: RunDeps, run: Run): Promise<RunResult> {
-  const runLog = new RunLog(deps, run.accountId)
+  const runLog = new RunLog(deps, NAMES, run.accountId)
   try {
     return await readAccount(deps, run, runLog)
   } catch (error) {
-    if (error instanceof OwnershipLost) return {}
-    if (!(error instanceof ProviderError)) throw error
-    // Mail sync reports refused credentials. A changed account runs again by itself.
-    if (error.kind === 'auth_expired' || error.missingScope) return { failure: error }
-    const { baseMs, capMs } = deps.timing.retry
-    const pauseMs = Math.min(capMs, baseMs * 2 ** run.failures)
-    const nextRunInMs = Math.max(pauseMs, error.retryAfterMs ?? 0)
-    runLog.failed(error, { attempts: run.failures + 1, nextRunInMs })
-    return { failure: error, nextRunInMs }
+    return afterFailure(error, runLog, run.failures, deps.timing.retry)
   }
 }
 
@@ -70,7 +76,11 @@ async function readAccount(deps: RunDeps, run: Run, runLog: RunLog): Promise<Run
     remote: provider.open(await accounts.access(accountId)),
     signal,
     onStored: (counts) => runLog.add(counts),
-    onUnreadable: (book, contacts) => runLog.unreadable(book, contacts),
+    onUnreadable: (book, contacts) =>
+      runLog.unreadable(
+        book,
+        contacts.map(({ contactId, reason }) => ({ itemId: contactId, reason })),
+      ),
   }
   await listBooks(deps, owned)
   await listGroups(deps, owned)
@@ -99,7 +109,7 @@ async function readBook(deps: RunDeps, owned: OwnedBooks, book: BookRow, runLog:
     // An account whose credentials or scopes are refused may not list its address books either.
     if (isAccess) await listBooks(deps, owned)
     if (error.passwordRefused) throw error
-    runLog.bookFailed(book, error, await failing.recordFailure(owned, book, error))
+    runLog.collectionFailed(book, error, await failing.recordFailure(owned, book, error))
   }
 }
 
