@@ -162,4 +162,33 @@ describeOneDatabase('a shared mailbox beside the mailbox of its person', 'sqlite
     expect((await client.delete(`/accounts/${support}`)).status).toBe(200)
     expect((await client.delete(`/accounts/${ada}`)).status).toBe(200)
   })
+
+  it('suffers alone from hostile responses of Graph, and recovers', async () => {
+    microsoft.applications.share(SUPPORT, ADA, 'send')
+    const ada = await signIn({ sharedMailboxes: true })
+    await isConnected(ada)
+    const [, support] = await connecting({ sharedWith: ada, mailbox: SUPPORT })
+    await isConnected(support)
+    const before = (await events(ada, 'message.received')).length
+    for (const as of ['malformed', 'html', 'reset', 'server-error', 'unauthorized', 'missing-scope'] as const) {
+      microsoft.fail({ as, user: SUPPORT, times: 4 })
+      await client.post(`/accounts/${support}/sync`)
+      await microsoft.deliver(ADA, plainMail({ subject: `For Ada during ${as}` }))
+      await client.post(`/accounts/${ada}/sync`)
+      await eventually(async () => expect(await subjects(ada)).toContain(`For Ada during ${as}`))
+      expect((await status(ada)).status).toMatch(/^(connected|syncing)$/)
+      microsoft.faults.clear()
+    }
+    // Links that lead to the mailbox of the user, who could read it with this token.
+    microsoft.fail({ as: 'foreign-link', user: SUPPORT, times: 2, foreignMailbox: ADA })
+    await client.post(`/accounts/${support}/sync`)
+    await microsoft.deliver(SUPPORT, plainMail({ subject: 'For support' }))
+    await eventually(async () => {
+      if ((await subjects(support)).length === 0) await client.post(`/accounts/${support}/sync`)
+      expect(await subjects(support)).toEqual(['For support'])
+    })
+    await isConnected(support)
+    expect(await events(ada, 'account.auth_error')).toEqual([])
+    expect((await events(ada, 'message.received')).length).toBe(before + 6)
+  })
 })

@@ -96,6 +96,8 @@ export class Graph {
   readonly #root: URL
   readonly #rest: RestMailbox
   readonly #clock: Clock
+  /** Of the account, in lower case. */
+  readonly #email: string
 
   constructor(
     { root, client, clock }: GraphDeps,
@@ -107,11 +109,20 @@ export class Graph {
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
     this.#clock = clock
+    this.#email = access.email.toLowerCase()
   }
 
   /** Whether the mailbox is that of the token's user. */
   get isOwnMailbox(): boolean {
     return this.mailboxPath === ME
+  }
+
+  /**
+   * Whether a message has to name its sender: Exchange would write the user of the token into a message in another mailbox, and the
+   * mailbox into one from an alias or from somebody else.
+   */
+  needsSender(email: string): boolean {
+    return !this.isOwnMailbox || email.toLowerCase() !== this.#email
   }
 
   /** False for a national cloud, which has fewer actions. */
@@ -125,6 +136,10 @@ export class Graph {
     if (url === undefined) throw new ProviderError('unavailable', `${doing}: Graph returned an invalid link`)
     if (url.origin !== this.#root.origin) {
       throw new ProviderError('unavailable', `${doing}: Graph returned a link to another host (${url.host})`)
+    }
+    const named = /\/users\/([^/?]+)/i.exec(url.pathname)?.[1]
+    if (named !== undefined && this.#isOtherMailbox(named)) {
+      throw new ProviderError('unavailable', `${doing}: Graph returned a link to another mailbox`)
     }
     const prefix = this.#root.pathname.replace(/\/+$/, '')
     const path = url.pathname + url.search
@@ -199,6 +214,13 @@ export class Graph {
         )
       },
     })
+  }
+
+  /** Graph may name a mailbox by its id in place of its address; two addresses are two mailboxes. */
+  #isOtherMailbox(named: string): boolean {
+    const wanted = decodeURIComponent(this.mailboxPath.replace('/users/', '')).toLowerCase()
+    const other = named.replace(/%40/g, '@').toLowerCase()
+    return wanted.includes('@') && other.includes('@') && wanted !== other
   }
 
   /** Links of Graph name their mailbox already. */

@@ -45,6 +45,8 @@ export interface PlannedFault {
   executes?: boolean
   /** With foreign-link; default http://127.0.0.1:9 . */
   foreignOrigin?: string
+  /** With foreign-link, in place of another origin: the links lead to the mailbox of this address. */
+  foreignMailbox?: string
 }
 
 /** Planned faults. A request takes the first one that matches it. */
