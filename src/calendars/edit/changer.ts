@@ -13,7 +13,7 @@ import { eventDeletions } from './deleting.ts'
 import { parseEventInput } from './input.ts'
 import { invitationResponses } from './responding.ts'
 import { storeAccepted, storedView } from './storing.ts'
-import type { Target } from './target.ts'
+import { changeLive, type Target } from './target.ts'
 import { eventUpdates, type UpdateOptions } from './updating.ts'
 
 /**
@@ -70,7 +70,7 @@ export function calendarChanger(deps: EventChangeDeps) {
         notify: sendUpdates === 'all',
         signal: AbortSignal.timeout(LIVE_MS),
       }
-      const created = await readLive('The calendar', () => edits.createEvent(request))
+      const created = await changeLive('The calendar', calendar, () => edits.createEvent(request))
       return async (tx) => {
         const accepted = { account, calendar, before: [], found: [created], isSeries: false }
         await storeAccepted(deps, tx, accepted)

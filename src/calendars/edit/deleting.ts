@@ -6,7 +6,7 @@ import type { Scope, SendUpdates } from './api.ts'
 import { endBefore } from './following.ts'
 import { chooseScope, storedRows, unstoredEvent, wholeSeries } from './scope.ts'
 import { type Accepted, storeChange } from './storing.ts'
-import { instanceEvent } from './target.ts'
+import { changeLive, instanceEvent } from './target.ts'
 
 export interface DeleteOptions {
   scope: Scope | undefined
@@ -27,7 +27,9 @@ export function eventDeletions(deps: EventChangeDeps, access: EventAccess) {
   async function removeOne(opened: OpenEvent, sendUpdates: SendUpdates): Promise<void> {
     const { account, calendar, target, edits } = opened
     const signal = AbortSignal.timeout(LIVE_MS)
-    await readLive('The event', () => edits.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }))
+    await changeLive('The event', calendar, () =>
+      edits.deleteEvent({ ...target.remote, notify: sendUpdates === 'all', signal }),
+    )
     const left = await whatIsLeft(opened, signal)
     const accepted = {
       account,

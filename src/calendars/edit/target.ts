@@ -161,7 +161,26 @@ export function shownEvent({ account, calendar, row, event, instance }: Target, 
 }
 
 /** Throws `not_supported` for a calendar that the account may only read. */
-export function requireWritable({ role, summary }: CalendarRow): void {
-  if (role === 'owner' || role === 'writer') return
-  throw new AppError('not_supported', { message: `The account may only read the calendar "${summary.slice(0, 200)}".` })
+export function requireWritable(calendar: CalendarRow): void {
+  if (calendar.role !== 'owner' && calendar.role !== 'writer') throw mayOnlyRead(calendar)
+}
+
+function mayOnlyRead({ summary }: CalendarRow, cause?: unknown): AppError {
+  const message = `The account may only read the calendar "${summary.slice(0, 200)}".`
+  return new AppError('not_supported', { message, cause })
+}
+
+/**
+ * As `readLive`, for a change. The scopes were checked before, so a refusal in a calendar of somebody else means that its owner has taken
+ * the right to change it since the last sync.
+ */
+export async function changeLive<T>(what: string, calendar: CalendarRow, change: () => Promise<T>): Promise<T> {
+  try {
+    return await readLive(what, change)
+  } catch (error) {
+    const cause = error instanceof AppError ? error.cause : undefined
+    const isRefused =
+      cause instanceof ProviderError && cause.kind === 'rejected' && (cause.denied || cause.missingScope)
+    throw isRefused && calendar.role !== 'owner' ? mayOnlyRead(calendar, cause) : error
+  }
 }

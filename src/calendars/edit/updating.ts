@@ -1,4 +1,3 @@
-import { readLive } from '../../accounts/index.ts'
 import { AppError, type ErrorDetail, invalid, invalidFields } from '../../platform/errors/app-error.ts'
 import { type EventInput, ProviderError, type RemoteEvent } from '../../providers/contract/index.ts'
 import type { CalendarEventView } from '../api.ts'
@@ -10,7 +9,7 @@ import { changeFollowing } from './following.ts'
 import { parseEventInput } from './input.ts'
 import { chooseScope, unstoredEvent, wholeSeries } from './scope.ts'
 import { type Accepted, storeAccepted, storeChange } from './storing.ts'
-import { findTarget, instanceEvent } from './target.ts'
+import { changeLive, findTarget, instanceEvent } from './target.ts'
 
 export interface UpdateOptions {
   scope: Scope | undefined
@@ -56,7 +55,9 @@ export function eventUpdates(deps: EventChangeDeps, access: EventAccess) {
     if (errors.length > 0) throw invalidFields(errors)
     if (Object.keys(input).length === 0) throw invalid('body', 'must have at least one field to change')
     requireNotify(account, sendUpdates, (input.attendees ?? target.event.attendees).length > 0)
-    const sent = await readLive('The event', () => send(opened, input, ifMatch, sendUpdates === 'all'))
+    const sent = await changeLive('The event', target.calendar, () =>
+      send(opened, input, ifMatch, sendUpdates === 'all'),
+    )
     return store(sent.opened, input, sent.event)
   }
 

@@ -45,7 +45,7 @@ interface Stored {
 
 /** The events of one calendar, with a version for each change. */
 export class CalendarStore {
-  readonly entry: CalendarEntry
+  entry: CalendarEntry
   readonly #events = new Map<string, Stored>()
   version = 0
   /** Older sync tokens have expired. */

@@ -12,6 +12,8 @@ const BASE = '/calendar/v3'
 export interface GoogleCalendars {
   /** Adds a calendar to the user's list. The primary one exists, with the user's address as its id. */
   add(user: string, entry: Partial<CalendarEntry> & { id: string }): void
+  /** The owner gives the user other rights. */
+  setRole(user: string, calendarId: string, accessRole: CalendarEntry['accessRole']): void
   /** Removes it from the user's list. */
   remove(user: string, calendarId: string): void
   /** Creates or replaces an event, and returns its id. Times may be local to their zone. */
@@ -126,6 +128,10 @@ export function googleCalendar(): { routes: Route[]; calendars: GoogleCalendars 
     ],
     calendars: {
       add: (user, entry) => void findStores(user).set(entry.id, new CalendarStore(buildEntry(entry))),
+      setRole(user, calendarId, accessRole) {
+        const store = required(user, calendarId)
+        store.entry = { ...store.entry, accessRole }
+      },
       remove: (user, calendarId) => void findStores(user).delete(calendarId),
       put(user, calendarId, { id = `event${(created++).toString(32)}`, ...event }) {
         const store = required(user, calendarId)
