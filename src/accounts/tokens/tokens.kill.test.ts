@@ -31,11 +31,11 @@ describeOneDatabase('rotated tokens of a process that is killed', 'postgres', (o
     await oauthServer.close()
   })
 
-  const accountsOn = (db: Db) =>
+  const accountsOn = (db: Db, leaseMs = LEASE_MS) =>
     testAccounts(db, {
       sealer: sealer(parseKeyRing(ring)),
       login: loginAt(oauthServer.url),
-      tokenTiming: { leaseMs: LEASE_MS },
+      tokenTiming: { leaseMs },
     }).accounts
 
   async function connected() {
@@ -119,5 +119,45 @@ describeOneDatabase('rotated tokens of a process that is killed', 'postgres', (o
     oauthServer.beforeResponse = async () => {}
     const { accessToken } = await accounts.access(account.id)
     await eventually(async () => /^access-/.test((await accessToken?.()) ?? ''))
+  })
+
+  it('of a user open the shared mailboxes on every replica with one refresh, also after one dies during it', async () => {
+    const { place, db, accounts, account } = await connected()
+    const shared: string[] = []
+    for (const email of ['support@acme.example', 'sales@acme.example']) {
+      const { tokens: _, ...mailbox } = oauthLink('')
+      const providerUser = JSON.stringify(['mailbox', email])
+      const input = { ...mailbox, email, providerUser, settings: { graph: { user: email } }, sharedWith: account.id }
+      shared.push((await db.transaction((tx) => accounts.link(tx, input))).id)
+    }
+    oauthServer.rotates = { graceMs: 60_000 }
+    const old = await (await accounts.access(account.id)).accessToken?.()
+
+    // One replica dies while it refreshes for a shared mailbox.
+    let isRequested = false
+    oauthServer.beforeResponse = () => {
+      isRequested = true
+      return new Promise(() => {})
+    }
+    oauthServer.nextResponses.push({ status: 503, body: '' })
+    const child = await begin(place, shared[0] ?? '')
+    const first = oauthServer.tokenRequests.length
+    await eventually(() => isRequested)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(oauthServer.tokenRequests.length - first).toBeLessThanOrEqual(1)
+    oauthServer.beforeResponse = async () => {}
+    await sleep(LEASE_MS)
+
+    const before = oauthServer.tokenRequests.length
+    const replicas = [accountsOn(db, 30_000), accountsOn(await open(place), 30_000)]
+    const tokens = await Promise.all(
+      replicas.flatMap((replica) =>
+        [account.id, ...shared].map(async (id) => (await replica.access(id)).accessToken?.(old)),
+      ),
+    )
+    expect(new Set(tokens).size).toBe(1)
+    expect(tokens[0]).not.toBe(old)
+    expect(oauthServer.tokenRequests).toHaveLength(before + 1)
   })
 })
