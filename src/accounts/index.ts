@@ -40,5 +40,5 @@ export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toApp
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
 export type { RefreshOutcome } from './tokens/refresh.ts'
-export { requireScopes } from './tokens/required-scopes.ts'
+export { scopeChecks } from './tokens/required-scopes.ts'
 export { revocations } from './tokens/revocation.ts'

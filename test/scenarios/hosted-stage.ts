@@ -10,6 +10,9 @@ import { testCaldav } from '../kit/calendars/caldav.ts'
 import type { Databases } from '../kit/database/database.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { freePort } from '../servers/free-port.ts'
+import type { Google } from '../servers/google.ts'
+import type { Microsoft } from '../servers/microsoft.ts'
+import { microsoftAt } from '../servers/microsoft-mailbox.ts'
 import { type Radicale, startRadicale } from '../servers/radicale.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 
@@ -18,6 +21,10 @@ export const MAILBOX = { email: 'ada@posthorn.test', password: 'correct horse', 
 export const GOOGLE_USER = 'ada@gmail.com'
 export const OTHER_GOOGLE_USER = 'grace@gmail.com'
 export const MICROSOFT_USER = 'ada@outlook.com'
+/** Opens `SHARED_MAILBOX`, and not `OTHER_MAILBOX` of the same company. */
+export const COMPANY_USER = 'ada@acme.example'
+export const SHARED_MAILBOX = 'support@acme.example'
+export const OTHER_MAILBOX = 'board@acme.example'
 /** Does not grant access to the mailbox. */
 /** Grants everything but calendars, as an older consent did. */
 export const EARLIER_USER = 'mary@gmail.com'
@@ -30,7 +37,7 @@ export interface HostedServers {
   /** Accepts another password than the mailbox. */
   smtp: SmtpSink
   radicale: Radicale
-  sites: Record<'gmail' | 'microsoft', ConsentSite>
+  sites: { gmail: ConsentSite & { server: Google }; microsoft: ConsentSite & { server: Microsoft } }
   /** Where users return to: a page that says so. */
   redirectUri: string
   /** A port on localhost that nothing listens on. */
@@ -55,6 +62,10 @@ export async function startHostedServers(): Promise<HostedServers> {
   await dovecot.doveadm('mailbox', 'create', '-u', MAILBOX.email, 'Work', 'Projekte/Größe')
   for (const user of [GOOGLE_USER, OTHER_GOOGLE_USER, EARLIER_USER, RELUCTANT_USER]) gmail.server.addUser(user)
   microsoft.server.addUser(MICROSOFT_USER)
+  for (const user of [COMPANY_USER, SHARED_MAILBOX, OTHER_MAILBOX]) {
+    microsoft.server.addUser(user, { tenant: '72f988bf-86f1-41af-91ab-2d7cd011db47' })
+  }
+  microsoft.server.applications.share(SHARED_MAILBOX, COMPANY_USER, 'send')
   gmail.server.withholdScopes(RELUCTANT_USER, [gmail.mailScope])
   const calendars = gmail.login.scopes.filter((scope) => scope.includes('calendar'))
   gmail.server.withholdScopes(EARLIER_USER, calendars)
@@ -107,7 +118,16 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
   const { gmail, microsoft } = servers.sites
   const caldav = testCaldav({ hosts: { localhost: '127.0.0.1' } })
   const further = { smtp, caldav: caldav.provider }
-  const shared = { clock, licence, imap: mail, further, accounts: { licence }, authScreen: { name: APP_NAME } }
+  const { mail: outlook } = microsoftAt(microsoft.server.url)
+  const shared = {
+    clock,
+    licence,
+    imap: mail,
+    mail: (provider: string) => (provider === 'microsoft' ? outlook : undefined),
+    further,
+    accounts: { licence },
+    authScreen: { name: APP_NAME },
+  }
   const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
   const withoutProviders = await serveHosted(db, shared)
   for (const { provider, server } of [gmail, microsoft]) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { Translate } from '../../src/ui/hosted/index.ts'
 import { imapForm } from '../kit/accounts/hosted.ts'
-import { type HostedStage, MAILBOX } from './hosted-stage.ts'
+import { COMPANY_USER, type HostedStage, MAILBOX } from './hosted-stage.ts'
 
 /** One browser page of one user. */
 export interface Visit {
@@ -57,6 +57,21 @@ export async function denyConsent(visit: Visit): Promise<void> {
   await openConsent(visit)
   await visit.page.getByText('Sign in to Posthorn').waitFor()
   await visit.page.getByRole('link', { name: 'Cancel' }).click()
+}
+
+/** Signs in at Microsoft, and enters addresses on the page of shared mailboxes, if any. */
+export async function chooseShared(visit: Visit, addresses: readonly string[] = []): Promise<void> {
+  const { page, t } = visit
+  await open(visit, { provider: 'microsoft', sharedMailboxes: true })
+  await page.getByRole('button', { name: t('start.choose', { provider: 'Microsoft' }) }).click()
+  await consentAs(visit, COMPANY_USER)
+  if (addresses.length === 0) return
+  await page.getByLabel(t('mailboxes.label'), { exact: true }).fill(addresses.join('\n'))
+  await connectShared(visit)
+}
+
+export async function connectShared({ page, t }: Visit): Promise<void> {
+  await page.getByRole('button', { name: t('mailboxes.connect'), exact: true }).click()
 }
 
 /** The form for a mail server that the service does not know. */

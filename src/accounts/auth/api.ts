@@ -50,7 +50,7 @@ export const newSessionBody = Type.Object({
     nullable(
       Type.Boolean({
         description:
-          'Ask for mailboxes that others share with the user, too. For microsoft; `POST /accounts` with `sharedWith` connects them afterwards.',
+          'Ask for mailboxes that others share with the user, too. For microsoft. After the sign-in, the hosted page lets the user name them; `POST /accounts` with `sharedWith` connects them at any time.',
         ...documentedDefault(false),
       }),
     ),
@@ -178,6 +178,15 @@ export const imapBody = Type.Object({
   caldavUsername: optional('Default: username.'),
   caldavPassword: optional('Default: password.'),
   intent: optional('"folders": list the folders and show the form again.'),
+})
+
+/** Of the page that asks for shared mailboxes. `ready0`, `ready1` …: whether to connect each that opened. */
+export const sharedBody = Type.Object({
+  session: sessionCode,
+  state,
+  signIn: Type.String({ minLength: 1 }),
+  mailboxes: Type.Optional(Type.String()),
+  own: Type.Optional(Type.String()),
 })
 
 export const foldersBody = Type.Object({

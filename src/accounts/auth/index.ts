@@ -1,7 +1,7 @@
 /**
  * Hosted authentication: single-use sessions, the pages that end users see, and the accounts that they link. `sessions`
  * holds the session's life, `hosted` decides access and renders, `imap` and `oauth` talk to mail servers and providers,
- * and `detection` finds the provider of an address.
+ * `shared` connects the shared mailboxes of a user, and `detection` finds the provider of an address.
  */
 import './tables.ts'
 import type { App, Idempotency } from '../../platform/http/index.ts'
@@ -20,6 +20,8 @@ import { type ConsentsDeps, consents as createConsents } from './oauth/consents.
 import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
+import { pendingSignIns as createPendingSignIns } from './shared/pending-sign-in.ts'
+import { sharedRoutes } from './shared/routes.ts'
 
 export { authFeature } from './feature.ts'
 export { type Logins, redirectUri } from './oauth/consents.ts'
@@ -50,10 +52,12 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, ...access })
   const imapForm = createImapForm({ ...deps, pages, detection })
-  const hosted = { ...deps, sessions, consents, detection, mailSignIns, access, pages, imapForm }
+  const pendingSignIns = createPendingSignIns(deps.sealer)
+  const hosted = { ...deps, sessions, consents, detection, mailSignIns, access, pages, imapForm, pendingSignIns }
   sessionRoutes(app, hosted)
   hostedRoutes(app, hosted)
   imapRoutes(app, hosted)
   callbackRoutes(app, hosted)
+  sharedRoutes(app, hosted)
   for (const prefix of ['/auth', '/providers/:providerName/callback']) pages.addErrorPages(app, prefix)
 }

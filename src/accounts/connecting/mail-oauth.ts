@@ -3,6 +3,7 @@ import { type MailProvider, ProviderError, type TokenSet } from '../../providers
 import { type MailOAuthProvider, mailSettings } from '../../providers/mail-oauth/index.ts'
 import type { LinkAccount } from '../identity/account.ts'
 import { checkMailbox } from './mailbox-check.ts'
+import { openSharedMailbox, sharedMailbox } from './shared-account.ts'
 
 const CHECK_MS = 15_000
 
@@ -44,8 +45,10 @@ export async function verifiedMailAccount(
   }
 }
 
-/** The checks of mailboxes whose users signed in by OAuth, at an API and at a mail server. */
+/** The checks of mailboxes whose users signed in by OAuth, at an API and at a mail server, and of those that others share with them. */
 export const oauthMailboxes = {
   check: checkMailbox,
   verifyAtMailServer: verifiedMailAccount,
+  openShared: openSharedMailbox,
+  toShared: sharedMailbox,
 }

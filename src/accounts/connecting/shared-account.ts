@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
 import { isEmailAddress } from '../../platform/formats/email-address.ts'
 import {
+  type MailAccess,
   type MailProvider,
   missingForShared,
   ProviderError,
@@ -9,7 +10,8 @@ import {
 } from '../../providers/contract/index.ts'
 import type { Account, Accounts, LinkAccount } from '../identity/account.ts'
 import { toAppError } from '../mailbox/live-mailbox.ts'
-import { checkMailbox } from './mailbox-check.ts'
+import { sharedScopesMissing } from '../tokens/required-scopes.ts'
+import { openMailboxOnce } from './mailbox-check.ts'
 
 export interface SharedAccountDeps {
   db: Db
@@ -24,6 +26,9 @@ export interface SharedAccountRequest {
   customUserId: string | null
 }
 
+/** A shared mailbox, without the account that opens it. */
+type SharedMailbox = Omit<LinkAccount, 'customUserId' | 'sharedWith'>
+
 /** Checks that the user may open the mailbox, and returns the account to link. Throws validation_failed, and consent_required. */
 export async function verifiedSharedAccount(
   deps: SharedAccountDeps,
@@ -36,24 +41,35 @@ export async function verifiedSharedAccount(
   if (email.toLowerCase() === user.email.toLowerCase()) {
     throw invalid('body.mailbox', "is the user's own mailbox, which is connected already")
   }
-  requireSharedScopes(user)
-  const settings = { graph: { user: email } }
+  const missing = missingForShared(user.tokens.scopes, ['mail.read'])
+  if (missing.length > 0) throw sharedScopesMissing(user.id, missing)
   try {
     const { accessToken } = await deps.accounts.access(user.id)
     const mail = deps.mail(user.provider)
-    if (mail !== undefined && accessToken !== undefined) await checkMailbox(mail, { email, settings, accessToken })
+    if (mail !== undefined && accessToken !== undefined) await openSharedMailbox(mail, email, accessToken)
   } catch (error) {
     throw mailboxFailure(error)
   }
+  return { ...sharedMailbox(email), customUserId, sharedWith: user.id }
+}
+
+/** Opens the mailbox once with the token of the user. Throws `ProviderError`. */
+export async function openSharedMailbox(
+  mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
+  email: string,
+  accessToken: NonNullable<MailAccess['accessToken']>,
+): Promise<void> {
+  await openMailboxOnce(mail, { email, settings: sharedMailbox(email).settings, accessToken })
+}
+
+export function sharedMailbox(email: string): SharedMailbox {
   return {
-    provider: user.provider,
+    provider: 'microsoft',
     email,
-    customUserId,
     // One mailbox is one account, also when another user opens it.
     providerUser: JSON.stringify(['mailbox', email.toLowerCase()]),
-    settings,
+    settings: { graph: { user: email } },
     secrets: {},
-    sharedWith: user.id,
   }
 }
 
@@ -69,15 +85,6 @@ async function findUser({ db, accounts }: SharedAccountDeps, idOrAlias: string):
     throw invalid('body.sharedWith', 'must be an account of microsoft whose user has signed in')
   }
   return user
-}
-
-function requireSharedScopes({ tokens }: Account): void {
-  const missing = missingForShared(tokens.scopes)
-  if (missing.length === 0) return
-  throw new AppError('consent_required', {
-    message: `The user did not grant ${missing.join(' and ')}. Send the user through a new session with sharedMailboxes (POST /auth/sessions).`,
-    details: missing.map((scope) => ({ path: 'account.tokens.scopes', message: scope })),
-  })
 }
 
 function mailboxFailure(error: unknown): unknown {

@@ -66,6 +66,8 @@ export interface LinkAccount {
   connectionId?: string
   /** In place of tokens: the account whose tokens open the mailbox. Throws not_found when it was deleted. */
   sharedWith?: string
+  /** A new account begins paused. */
+  paused?: boolean
 }
 
 /** A connected mailbox as a sign-in recognises it. */

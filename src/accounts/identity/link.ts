@@ -59,7 +59,7 @@ function insertAccount(deps: LinkDeps, tx: Tx, input: LinkAccount, identity: str
     providerUser: input.providerUser,
     customUserId: input.customUserId,
     identity,
-    paused: 0,
+    paused: input.paused ? 1 : 0,
     watch: 1,
     trouble: null,
     lastSyncAt: null,

@@ -29,7 +29,7 @@ export async function openMailbox(
   if (mail === undefined) throw notFound('provider', account.provider)
   // Another login with refused credentials may make the server lock the mailbox.
   if (account.status === 'auth_error') throw credentialsRefused()
-  requireScopes(account, [permission])
+  await requireScopes(deps.accounts, account, [permission])
   return { mail, access: await deps.accounts.access(accountId) }
 }
 

@@ -1,4 +1,4 @@
-import { readLive, requireScopes } from '../../accounts/index.ts'
+import { readLive, scopeChecks } from '../../accounts/index.ts'
 import { yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { invalid } from '../../platform/errors/app-error.ts'
 import { isoTime, requireTime } from '../../platform/time/time.ts'
@@ -31,7 +31,7 @@ export function availability(deps: AvailabilityDeps) {
     async find(idOrAlias: string, request: AvailabilityRequest, isFresh: boolean): Promise<AvailabilityView> {
       const { id } = await accounts.resolve(db.read, idOrAlias)
       const account = await accounts.get(id)
-      requireScopes(account, ['calendar.read'])
+      await scopeChecks.require(accounts, account, ['calendar.read'])
       const { participants = [id], intervalMinutes = 30 } = request
       const stepMs = Math.round(intervalMinutes * 60) * 1000
       const range = parseRange(request)

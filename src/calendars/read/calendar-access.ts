@@ -1,4 +1,4 @@
-import { type Account, type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
+import { type Account, type Accounts, readLive, scopeChecks } from '../../accounts/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { notFound } from '../../platform/errors/app-error.ts'
 import type { Ids } from '../../platform/ids.ts'
@@ -26,7 +26,7 @@ export function calendarAccess(deps: CalendarAccessDeps) {
   async function open(idOrAlias: string, permissions: readonly Permission[] = ['calendar.read']): Promise<Account> {
     const { id } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(id)
-    requireScopes(account, permissions)
+    await scopeChecks.require(accounts, account, permissions)
     if ((await calendarStore(db.read).listedAt(id)) === undefined) await listNow(account)
     return account
   }

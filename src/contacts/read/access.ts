@@ -1,4 +1,4 @@
-import { type Account, type Accounts, readLive, requireScopes } from '../../accounts/index.ts'
+import { type Account, type Accounts, readLive, scopeChecks } from '../../accounts/index.ts'
 import type { Bus } from '../../platform/bus/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -39,7 +39,7 @@ export function contactAccess(deps: ContactAccessDeps) {
       throw new AppError('not_supported', { message: 'Contacts are switched off. Set CONTACTS_ENABLED=true.' })
     }
     if (provider === undefined) throw new AppError('not_supported')
-    requireScopes(account, permissions)
+    await scopeChecks.require(accounts, account, permissions)
     if ((await bookStore(db.read).listedAt(id)) === undefined) await listNow({ account, provider })
     return { account, provider }
   }

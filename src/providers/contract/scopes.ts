@@ -73,11 +73,23 @@ export function grantedPermissions(provider: ProviderName, granted: readonly str
 /** The scopes of Microsoft for mailboxes that somebody shares with the user. Reading is required, the others are optional. */
 export const SHARED_SCOPES = ['Mail.ReadWrite.Shared', 'Mail.Send.Shared', 'Calendars.ReadWrite.Shared'] as const
 
-/** The scopes to ask for before shared mailboxes can be read. */
-export function missingForShared(granted: readonly string[]): string[] {
+/** The scopes of which one is enough in a mailbox that somebody shares. Contacts of such mailboxes are not asked for. */
+const SHARED: Partial<Record<Permission, readonly string[]>> = {
+  'mail.read': ['Mail.ReadWrite.Shared', 'Mail.Read.Shared'],
+  'mail.change': ['Mail.ReadWrite.Shared'],
+  'mail.delete': ['Mail.ReadWrite.Shared'],
+  'mail.send': ['Mail.Send.Shared'],
+  'calendar.read': ['Calendars.ReadWrite.Shared', 'Calendars.Read.Shared'],
+  'calendar.change': ['Calendars.ReadWrite.Shared'],
+}
+
+/** As `missingFor`, for a mailbox of microsoft that somebody shares with the user who granted these scopes. */
+export function missingForShared(granted: readonly string[], permissions: readonly Permission[]): string[] {
   const names = new Set(granted.map(scopeName))
-  const canRead = names.has('mail.readwrite.shared') || names.has('mail.read.shared')
-  return canRead ? [] : [SHARED_SCOPES[0]]
+  const needed = permissions.flatMap((permission) => [permission, REQUIRED.microsoft[permission] ?? []].flat())
+  const scopes = needed.map((permission) => SHARED[permission] ?? [])
+  const missing = scopes.filter((some) => some.length > 0 && !some.some((scope) => names.has(scopeName(scope))))
+  return [...new Set(missing.flatMap((some) => some.slice(0, 1)))]
 }
 
 /** The `requested` scopes that `granted` does not cover, without those of the sign-in itself. */

@@ -97,8 +97,6 @@ form+.button{margin-top:12px}
 .calendars+.button{margin-top:24px}
 .card>details{margin:18px 0 0;border-bottom:0}
 .card>details form{margin:4px 0 0}
-textarea{display:block;width:100%;min-height:92px;padding:9px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;resize:vertical}
-textarea:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
 .danger{background:transparent;border-color:var(--danger);color:var(--danger)}
 .danger:hover{background:var(--danger-tint)}
 .above{display:inline-flex;align-items:center;gap:6px;margin:0 4px 14px;padding:4px 0;font-size:14px}

@@ -1087,6 +1087,7 @@ export type Draft = {
   id: string
   accountId: string
   messageId: string
+  from: string | null
   to: (string)[]
   cc: (string)[]
   bcc: (string)[]
@@ -1101,6 +1102,7 @@ export type Draft = {
 }
 
 export type DraftChanges = {
+  from?: string
   to?: (string)[]
   cc?: (string)[]
   bcc?: (string)[]
@@ -1758,6 +1760,7 @@ export type NewConnectionAccount = {
 }
 
 export type NewDraft = {
+  from?: string
   to: (string)[]
   cc?: (string)[]
   bcc?: (string)[]

@@ -3,7 +3,15 @@ import { ICONS } from './icons.ts'
 import type { PageContext } from './layout.ts'
 
 /** Actions of the application in a connected mailbox, in display order. */
-export type Grant = 'read' | 'change' | 'send' | 'calendarRead' | 'calendarChange' | 'contactsRead' | 'contactsChange'
+export type Grant =
+  | 'read'
+  | 'change'
+  | 'send'
+  | 'calendarRead'
+  | 'calendarChange'
+  | 'contactsRead'
+  | 'contactsChange'
+  | 'shared'
 
 /** Lists the `added` grants first: those that a connected mailbox did not grant before. */
 export function grantList(

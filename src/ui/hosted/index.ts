@@ -16,6 +16,7 @@ export {
 } from './imap-page.ts'
 export { type LandingPage, landingPage } from './landing-page.ts'
 export { brandLinks, brandLogo, type PageContext } from './layout.ts'
+export { mailboxesPage } from './mailboxes-page.ts'
 export { hornFavicon, hornIcon } from './mark.ts'
 export { continuePage, type ErrorPage, errorPage } from './message-page.ts'
 export { type ObstaclePage, obstaclePage } from './obstacle-page.ts'

@@ -39,10 +39,12 @@ select{appearance:none;padding-inline-end:38px;text-overflow:ellipsis}
 .select{position:relative}
 .select::after{content:"";position:absolute;inset-inline-end:16px;top:16px;width:8px;height:8px;border:solid var(--soft);border-width:0 1.75px 1.75px 0;transform:rotate(45deg);pointer-events:none}
 option{color:var(--ink);background:var(--field)}
-input::placeholder{color:var(--soft);opacity:1}
+textarea{display:block;width:100%;min-height:92px;padding:9px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--field);color:var(--ink);font:inherit;font-size:16px;resize:vertical}
+textarea:hover{border-color:var(--soft)}
+input::placeholder,textarea::placeholder{color:var(--soft);opacity:1}
 input:hover,select:hover{border-color:var(--soft)}
 :focus-visible{outline:2px solid var(--ring);outline-offset:2px}
-input:focus-visible,select:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
+input:focus-visible,select:focus-visible,textarea:focus-visible{outline-offset:-1px;border-color:var(--ring);box-shadow:0 0 0 4px var(--tint)}
 [aria-invalid=true],[aria-invalid=true]:hover{border-color:var(--danger);box-shadow:inset 0 0 0 1px var(--danger)}
 [aria-invalid=true]:focus-visible{outline-color:var(--danger);border-color:var(--danger);box-shadow:0 0 0 4px var(--danger-tint)}
 input::-webkit-calendar-picker-indicator{display:none!important}

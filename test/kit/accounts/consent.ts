@@ -29,7 +29,7 @@ export async function googleSite(): Promise<ConsentSite & { server: Google }> {
   return { provider: 'gmail', server, login, mailScope, consent: pick(`${server.url}/o/oauth2/v2/auth/callback`) }
 }
 
-export async function microsoftSite(): Promise<ConsentSite> {
+export async function microsoftSite(): Promise<ConsentSite & { server: Microsoft }> {
   const server = await startMicrosoft()
   const login = microsoftLogin({
     ...toClient(server),

@@ -127,7 +127,8 @@ export function renderConsentPage(
   page: SessionPage,
   { provider, email, mailbox }: { provider: ConsentProvider; email: string; mailbox: LinkedMailbox | undefined },
 ): string {
-  const { scopes } = consents.login(provider)
+  const { scopes, sharedScopes } = consents.login(provider)
+  const asksForShared = page.session.sharedMailboxes && sharedScopes.length > 0
   return pages.render(reply, page, (context) =>
     consentPage(context, {
       action: formAction(publicUrl),
@@ -135,7 +136,7 @@ export function renderConsentPage(
       state: page.state,
       email,
       provider: DISPLAY_NAMES[provider],
-      grants: grantsFor(provider, scopes),
+      grants: [...grantsFor(provider, scopes), ...(asksForShared ? (['shared'] as const) : [])],
       newGrants: newGrants(provider, scopes, mailbox?.scopes),
       isReconnect: mailbox !== undefined,
     }),

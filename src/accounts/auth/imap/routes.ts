@@ -1,16 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../../../platform/errors/app-error.ts'
-import { html } from '../../../platform/formats/html.ts'
 import { type App, type RouteLimits, wantsHtml } from '../../../platform/http/index.ts'
 import type { FolderRole } from '../../../providers/contract/index.ts'
-import { continuePage } from '../../../ui/hosted/index.ts'
-import type { Account, Accounts, ImapFields, LinkedMailbox } from '../../index.ts'
+import type { Accounts, ImapFields, LinkedMailbox } from '../../index.ts'
 import { folderList, foldersBody, imapBody } from '../api.ts'
 import type { AdmittedPost, HostedAccess } from '../hosted/access.ts'
+import { renderConnected } from '../hosted/connected.ts'
 import { hostedLimits } from '../hosted/limits.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { requireProvider } from '../sessions/service.ts'
-import { successUrl } from '../sessions/urls.ts'
 import { type ImapForm, selectableFolders } from './form.ts'
 import { isFormError } from './form-errors.ts'
 import { findImapMailbox, withStoredLogins } from './reconnecting.ts'
@@ -126,29 +124,6 @@ async function completeFields(
   if (mailbox === undefined) return fields
   const { secrets } = await accounts.access(mailbox.accountId)
   return withStoredLogins(fields, mailbox, secrets)
-}
-
-function renderConnected(
-  { access, pages }: ImapRoutesDeps,
-  reply: FastifyReply,
-  post: AdmittedPost,
-  account: Account,
-): string {
-  const { code, state, session, applicationState } = post
-  access.revokePost(reply, code, state)
-  const email = html`<span class="address">${account.email}</span>`
-  return pages.render(reply, post, (context) =>
-    continuePage(context, {
-      title: context.t('connected.title'),
-      text:
-        context.brand.name === undefined
-          ? context.t.html('connected.text', { email })
-          : context.t.html('connected.textTo', { email, app: context.brand.name }),
-      href: successUrl(session.redirectUri, code, account, applicationState),
-      label: context.t('start.continue'),
-      done: true,
-    }),
-  )
 }
 
 const SPECIAL_USE: Readonly<Record<FolderRole, string>> = {

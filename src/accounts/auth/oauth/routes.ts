@@ -6,25 +6,35 @@ import type { Log } from '../../../platform/log/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type MailProvider, ProviderError, type ProviderName } from '../../../providers/contract/index.ts'
 import type { MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
-import { type Account, oauthMailboxes, RefreshTokenMissing } from '../../index.ts'
-import type { HostedAccess } from '../hosted/access.ts'
+import { type Account, type Accounts, oauthMailboxes, RefreshTokenMissing } from '../../index.ts'
+import type { HostedAccess, SessionPage } from '../hosted/access.ts'
 import { hostedLimits } from '../hosted/limits.ts'
 import type { ErrorPageOptions, HostedPages } from '../hosted/pages.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
 import { authorizeUrl, successUrl } from '../sessions/urls.ts'
+import { renderSharedPage, type SharedPageDeps } from '../shared/page.ts'
+import type { PendingSignIn } from '../shared/pending-sign-in.ts'
+import { canChooseShared, canLeaveOutOwn } from '../shared/routes.ts'
 import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
 
-export interface CallbackRoutesDeps {
+export interface CallbackRoutesDeps extends SharedPageDeps {
+  accounts: Pick<Accounts, 'findLinked'>
   sessions: AuthSessions
   access: HostedAccess
   pages: HostedPages
   consents: Consents
   /** The mail side of a provider. When undefined, the mailbox is not checked. */
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
-  publicUrl: string
   clock: Clock
   log: Log
+}
+
+/** Where the browser goes, or the sign-in whose user chooses further mailboxes first. */
+interface Completed {
+  href: string
+  isLinked: boolean
+  pending?: PendingSignIn
 }
 
 /** A callback that belongs to an open session. */
@@ -80,7 +90,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         response: {
           302: Type.Null({
             description:
-              'Redirects to the redirect URI of the session. A failure is an error page with status 400, or 403 at the cap of the licence.',
+              'Redirects to the redirect URI of the session. With `sharedMailboxes`, the page that asks for shared mailboxes comes first, with status 200. A failure is an error page with status 400, or 403 at the cap of the licence.',
           }),
         },
       },
@@ -100,7 +110,7 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
         if (fromPage && !access.isFromThisBrowser(request, code, pageState)) throw new AppError('csrf_failed')
         const session = await sessions.getOpen(code)
         open = { facts, session }
-        const { href, isLinked } = await complete(request, {
+        const { href, isLinked, pending } = await complete(request, {
           provider: signIn.provider,
           name,
           mail: signIn.mail,
@@ -109,6 +119,8 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
           facts,
           session,
         })
+        if (pending !== undefined)
+          return await chooseShared(request, reply, { code, state: pageState, session }, pending)
         if (fromPage && isLinked) access.revokePost(reply, code, pageState)
         return reply.redirect(href, 302)
       } catch (thrown) {
@@ -123,6 +135,18 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
     },
   )
 
+  /** Shows the choice of shared mailboxes in place of the redirect. */
+  async function chooseShared(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    page: SessionPage,
+    signIn: PendingSignIn,
+  ): Promise<FastifyReply> {
+    access.allowPost(request, reply, page)
+    const canLeaveOut = await canLeaveOutOwn(deps, page.session, signIn)
+    return reply.send(renderSharedPage(deps, reply, page, signIn, { canLeaveOut }))
+  }
+
   /** An error page leads to another attempt, unless it would fail again, and to the application. */
   function errorOptions(
     error: ErrorCode,
@@ -136,13 +160,15 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
   }
 
   /** Returns where to send the browser: to the application, or to the provider for a second consent. */
-  async function complete(request: FastifyRequest, callback: Callback): Promise<{ href: string; isLinked: boolean }> {
+  async function complete(request: FastifyRequest, callback: Callback): Promise<Completed> {
     const { provider, name, url, state, facts, session } = callback
     await consents.use(state)
     const startedMs = clock.monotonic()
     try {
       if (url.searchParams.get('error') === 'access_denied') throw new AppError('consent_denied')
-      const account = await link(callback)
+      const linked = await link(callback)
+      if ('user' in linked) return { href: '', isLinked: false, pending: linked }
+      const account = linked
       log.info('A user signed in at the provider.', {
         accountId: account.id,
         provider,
@@ -169,8 +195,16 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
     }
   }
 
-  /** Exchanges the code for tokens, checks that the mailbox opens, and links the account. */
-  async function link({ provider, name, mail: mailOAuth, url, state, facts, session }: Callback): Promise<Account> {
+  /** Exchanges the code for tokens, checks that the mailbox opens, and links the account, unless the user may choose further ones. */
+  async function link({
+    provider,
+    name,
+    mail: mailOAuth,
+    url,
+    state,
+    facts,
+    session,
+  }: Callback): Promise<Account | PendingSignIn> {
     const { tokens, user } = await consents.login(name).exchange(url, {
       redirectUri: redirectUri(publicUrl, name),
       state,
@@ -186,14 +220,12 @@ export function callbackRoutes(app: App, deps: CallbackRoutesDeps): void {
     }
     const mailbox = { email: user.email, settings: {}, accessToken: async () => tokens.accessToken }
     if (mail !== undefined) await oauthMailboxes.check(mail, mailbox).catch(throwMailboxRefused)
-    return sessions.link(facts.code, session, {
-      provider,
-      email: user.email,
-      providerUser: user.id,
-      tokens,
-      settings: {},
-      secrets: {},
-    })
+    const own = { provider, email: user.email, providerUser: user.id, tokens, settings: {}, secrets: {} }
+    if (facts.fromPage && provider === 'microsoft' && canChooseShared(session, tokens)) {
+      await sessions.requireExpected(session, own)
+      return { tokens, user, ready: [] }
+    }
+    return sessions.link(facts.code, session, own)
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type accounts,
   type LinkAccount,
   type LinkedMailbox,
+  type oauthMailboxes,
 } from '../../index.ts'
 import { DEFAULT_EXPIRY_MINUTES, type newSessionBody } from '../api.ts'
 import { type AuthSession, authSessionStore } from './store.ts'
@@ -30,6 +31,8 @@ export interface AuthSessionsDeps {
   /** Throws validation_failed, naming the settings, for a provider that is not configured. */
   requireConfigured(provider: ProviderName): void
 }
+
+type SharedMailbox = ReturnType<typeof oauthMailboxes.toShared>
 
 export type NewAuthSession = Static<typeof newSessionBody>
 
@@ -76,10 +79,22 @@ export function authSessions(deps: AuthSessionsDeps) {
     return providerFixed ? connected.filter((mailbox) => mailbox.provider === provider) : connected
   }
 
+  /** Throws mailbox_mismatch when the session is for another mailbox. */
+  async function requireExpected(
+    session: AuthSession,
+    { provider, providerUser }: Pick<LinkAccount, 'provider' | 'providerUser'>,
+  ): Promise<void> {
+    const expected = await reconnects(session)
+    const isExpected = (mailbox: LinkedMailbox) =>
+      mailbox.provider === provider && mailbox.providerUser === providerUser
+    if (expected.length > 0 && !expected.some(isExpected)) throw new AppError('mailbox_mismatch')
+  }
+
   return {
     get,
     getOpen,
     reconnects,
+    requireExpected,
 
     /** Throws redirect_missing, validation_failed and licence_limit. Only the return value contains the code. */
     async create(tx: Tx, input: NewAuthSession) {
@@ -154,18 +169,22 @@ export function authSessions(deps: AuthSessionsDeps) {
     },
 
     /**
-     * Links the account and uses up the session in one transaction. Of several concurrent calls, one succeeds. Throws
+     * Links the account, with the mailboxes that others share with its user, and uses up the session in one transaction. Of several concurrent calls, one succeeds. Throws
      * session_used, session_expired, licence_limit, and mailbox_mismatch when the session is for another mailbox.
      */
-    async link(code: string, session: AuthSession, input: Omit<LinkAccount, 'customUserId'>): Promise<Account> {
-      const expected = await reconnects(session)
-      const isExpected = ({ provider, providerUser }: LinkedMailbox) =>
-        provider === input.provider && providerUser === input.providerUser
-      if (expected.length > 0 && !expected.some(isExpected)) throw new AppError('mailbox_mismatch')
+    async link(
+      code: string,
+      session: AuthSession,
+      input: Omit<LinkAccount, 'customUserId'>,
+      shared: readonly SharedMailbox[] = [],
+    ): Promise<Account> {
+      await requireExpected(session, input)
+      const { customUserId } = session
       const account = await db.transaction(async (tx) => {
         const store = authSessionStore(tx)
         if (!(await store.complete(session.id, clock.now()))) return undefined
-        const linked = await deps.accounts.link(tx, { ...input, customUserId: session.customUserId })
+        const linked = await deps.accounts.link(tx, { ...input, customUserId })
+        for (const mailbox of shared) await deps.accounts.link(tx, { ...mailbox, customUserId, sharedWith: linked.id })
         await store.setAccount(session.id, linked)
         return linked
       })

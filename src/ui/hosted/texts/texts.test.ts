@@ -5,6 +5,7 @@ import type { Guide } from '../guide.ts'
 import { IMAP_FORM_FIELDS, type ImapFormValues, imapPage } from '../imap-page.ts'
 import { landingPage } from '../landing-page.ts'
 import type { PageContext } from '../layout.ts'
+import { mailboxesPage } from '../mailboxes-page.ts'
 import { continuePage, errorPage } from '../message-page.ts'
 import { obstaclePage } from '../obstacle-page.ts'
 import { consentPage, emailPage } from '../start-page.ts'
@@ -66,7 +67,16 @@ const context: PageContext = { brand: brand({}), nonce: 'n', t: translate('ar', 
 const EMPTY = Object.fromEntries(IMAP_FORM_FIELDS.map((name) => [name, ''])) as ImapFormValues
 const ERRORS = { fields: { host: '1', port: '2' } }
 const form = { action: '/', session: '1', state: '2', email: '' }
-const GRANTS: Grant[] = ['read', 'change', 'send', 'calendarRead', 'calendarChange', 'contactsRead', 'contactsChange']
+const GRANTS: Grant[] = [
+  'read',
+  'change',
+  'send',
+  'calendarRead',
+  'calendarChange',
+  'contactsRead',
+  'contactsChange',
+  'shared',
+]
 const GUIDE: Guide = {
   title: 'guide.imap',
   steps: [{ text: 'guide.verification', menu: ['1', { key: 'menu.googleCreate' }], link: '/1' }],
@@ -114,6 +124,30 @@ const PAGES: Record<string, string> = {
   }),
   'an obstacle': obstaclePage(context, obstacle),
   'an obstacle with a way around it': obstaclePage(context, { ...obstacle, signIn: { provider: '1', label: '2' } }),
+  'shared mailboxes': mailboxesPage(context, {
+    ...form,
+    provider: '1',
+    own: '2',
+    canLeaveOut: true,
+    connectsOwn: true,
+    ready: [{ email: '3', isChosen: true }],
+    entered: '',
+    limit: 4,
+    errors: ['5'],
+    signIn: '6',
+  }),
+  'shared mailboxes, opened first': mailboxesPage(context, {
+    ...form,
+    provider: '1',
+    own: '2',
+    canLeaveOut: false,
+    connectsOwn: true,
+    ready: [],
+    entered: '',
+    limit: 4,
+    errors: [],
+    signIn: '6',
+  }),
   error: errorPage(context, { icon: 'link', title: '1', text: '2', code: '3', requestId: '4' }),
   landing: landingPage(context, { portal: {} }),
   'landing after a sign-in': landingPage(context, { outcome: 'connected' }),
