@@ -19,7 +19,7 @@ import { googleOauth } from './google/oauth.ts'
 import { type GooglePeople, googlePeople } from './google/people.ts'
 import { type Pubsub, pubsub } from './google/pubsub.ts'
 import { Quota } from './google/quota.ts'
-import { type GmailSubmission, sendRoutes } from './google/sending.ts'
+import { type GmailSubmission, type SendAs, sendRoutes } from './google/sending.ts'
 import { uploadRoutes } from './google/uploads.ts'
 import { type Watch, watch } from './google/watch.ts'
 
@@ -67,6 +67,8 @@ export interface Google {
   deleteLabel(user: string, id: string): Promise<void>
   /** The messages in the mailbox, newest last. */
   messages(user: string): { id: string; threadId: string; labels: string[]; subject: string }[]
+  /** The addresses under "Send mail as" of each user, beside the primary one. */
+  readonly aliases: Map<string, readonly SendAs[]>
   historyId(user: string): string
   /** Makes the history API return 404 for every historyId issued so far. */
   expireHistory(user: string): void
@@ -149,6 +151,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
     emulator,
     sent,
     onSent: () => google.onSent(),
+    aliasesOf: (user) => google.aliases.get(user) ?? [],
     put: (user, raw, options) => google.deliver(user, raw, options),
   })
   const { calendars, routes: calendarRoutes } = googleCalendar()
@@ -289,6 +292,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
         labels: label_ids,
         subject,
       })),
+    aliases: new Map(),
     historyId: mail.historyId,
     expireHistory: mail.expireHistory,
     grant: (user, scopes = GOOGLE_SCOPES) =>

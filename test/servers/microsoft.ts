@@ -116,6 +116,8 @@ export interface Microsoft {
   requireInteraction(user: string): void
   refreshes(user: string): number
 
+  /** Further addresses of mailboxes. */
+  readonly aliases: Map<string, readonly string[]>
   /** Every message that was sent. */
   readonly sent: readonly GraphSubmission[]
   /** Awaited between the acceptance of a message and the reply. */
@@ -184,6 +186,13 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     onSent: () => microsoft.onSent(),
     uploadOrigin: () => microsoft.uploadOrigin,
     replacesMessageIds: () => microsoft.replacesMessageIds,
+    aliasesOf: (user) => microsoft.aliases.get(user) ?? [],
+    maySendAs(request, mailbox, from) {
+      if (from === mailbox || microsoft.aliases.get(mailbox)?.includes(from)) return true
+      const grant = findGrant(request)
+      const isGranted = grant?.scopes.some((scope) => scope.endsWith('Mail.Send.Shared')) ?? false
+      return isGranted && apps.maySend(from, grant?.user ?? '')
+    },
     isWorldwide: () => microsoft.cloud === 'worldwide',
   })
   const { calendars, routes: calendarRoutes } = microsoftCalendar((user, id, type) => {
@@ -217,7 +226,8 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       ? grant.scopes.flatMap((scope) => (scope.endsWith('.Shared') ? scope.slice(0, -'.Shared'.length) : []))
       : grant.scopes
     const response = await handleInMailbox({ ...request, url }, part, mailbox, scopes)
-    return typeof response === 'string' ? response : withMailboxLinks(response, id)
+    if (typeof response === 'string') return response
+    return withMailboxLinks(response, response.headers.get('x-foreign-mailbox') ?? id)
   }
 
   /** `mailbox` is the user whose mailbox `/me` means; null for a token of an application that names none. */
@@ -265,7 +275,11 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
       const handled = await match.route.handle({ ...request, user, params: match.params, part })
       const response = graph && typeof handled !== 'string' ? await asSent(handled, request) : handled
       if (fault?.executes) return graphFault(fault)
-      return fault && typeof response !== 'string' ? withForeignLinks(response, fault.foreignOrigin) : response
+      if (!fault || typeof response === 'string') return response
+      if (fault.foreignMailbox === undefined) return withForeignLinks(response, fault.foreignOrigin)
+      const headers = new Headers(response.headers)
+      headers.set('x-foreign-mailbox', encodeURIComponent(fault.foreignMailbox))
+      return new Response(response.body, { status: response.status, headers })
     }
   }
 
@@ -353,6 +367,7 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
     revokeGrants: oauth.revoke,
     requireInteraction: oauth.requireInteraction,
     refreshes: (user) => tokens.refreshes(user),
+    aliases: new Map(),
     sent,
     onSent: async () => {},
     uploadOrigin: url,

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { eventually } from '../kit/eventually.ts'
 import { newBook, newCalendar, requestDav } from './dav-requests.ts'
 import { freePort } from './free-port.ts'
@@ -25,16 +24,12 @@ export interface Radicale {
 }
 
 const PROGRAM = '/usr/bin/radicale'
-const PLUGINS = fileURLToPath(new URL('radicale-plugins', import.meta.url))
-/** For requests of the tests themselves, where users have access tokens only. */
-const OWN_PASSWORD = 'of the tests'
 
 export function radicaleAvailable(): boolean {
   return existsSync(PROGRAM)
 }
 
-/** With `oauth`, users sign in with access tokens of this issuer alone. */
-export async function startRadicale({ oauth }: { oauth?: { introspectionUrl: string } } = {}): Promise<Radicale> {
+export async function startRadicale(): Promise<Radicale> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-radicale-'))
   const passwords = new Map<string, string>()
   const passwordFile = join(folder, 'users')
@@ -48,7 +43,9 @@ export async function startRadicale({ oauth }: { oauth?: { introspectionUrl: str
     `[server]
 hosts = 127.0.0.1:${port}
 [auth]
-${oauth === undefined ? `type = htpasswd\nhtpasswd_filename = ${passwordFile}\nhtpasswd_encryption = plain` : 'type = bearer_auth'}
+type = htpasswd
+htpasswd_filename = ${passwordFile}
+htpasswd_encryption = plain
 delay = 0
 [rights]
 type = owner_only
@@ -61,18 +58,7 @@ level = error
 `,
   )
   await mkdir(join(folder, 'data'))
-  const child = spawn(PROGRAM, ['--config', config], {
-    stdio: 'ignore',
-    ...(oauth !== undefined && {
-      env: {
-        ...process.env,
-        PYTHONPATH: PLUGINS,
-        PYTHONDONTWRITEBYTECODE: '1',
-        INTROSPECTION_URL: oauth.introspectionUrl,
-        RADICALE_PASSWORD: OWN_PASSWORD,
-      },
-    }),
-  })
+  const child = spawn(PROGRAM, ['--config', config], { stdio: 'ignore' })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
@@ -83,7 +69,7 @@ level = error
   })
 
   async function request(user: string, method: string, path: string, body?: string, headers = {}): Promise<string> {
-    const login = { user, password: passwords.get(user) ?? (oauth === undefined ? '' : OWN_PASSWORD) }
+    const login = { user, password: passwords.get(user) ?? '' }
     return requestDav(url + path, { method, body, headers, login })
   }
 

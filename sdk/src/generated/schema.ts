@@ -2056,7 +2056,7 @@ export interface paths {
         put?: never;
         /**
          * Check the settings of a provider
-         * @description Asks the provider whether it accepts the client id, the secret and the redirect address; for a name in OAUTH_PROVIDERS also whether the names of its servers resolve. Takes at most 10 s. Connects no mailbox.
+         * @description Asks the provider whether it accepts the client id, the secret and the redirect address. Takes at most 10 s. Connects no mailbox.
          */
         post: operations["validateProvider"];
         delete?: never;
@@ -4000,6 +4000,8 @@ export interface components {
             accountId: string;
             /** @description The message that is the draft, in the Drafts folder. */
             messageId: string;
+            /** @description The sender. Null: the draft names none, and is sent from the account. */
+            from: string | null;
             /** @description The recipients. */
             to: string[];
             /** @description Copies. */
@@ -4030,6 +4032,8 @@ export interface components {
         };
         /** @description Absent fields keep their value, and so does everything of the message that has no field here; a list replaces the stored one. To keep an attachment, name it by the `messageId` of the draft and its `attachmentId`. Images that the HTML body shows stay, unless an attachment has their `contentId`. */
         DraftChanges: {
+            /** @description The sender, as for `POST /accounts/{accountId}/messages/send`: the account's address, or another one that it may send from. */
+            from?: string;
             /** @description The recipients. */
             to?: string[];
             /** @description Copies. */
@@ -5243,6 +5247,8 @@ export interface components {
             customUserId?: string | null;
         };
         NewDraft: {
+            /** @description The sender, as for `POST /accounts/{accountId}/messages/send`: the account's address, or another one that it may send from. */
+            from?: string;
             /** @description The recipients. */
             to: string[];
             /** @description Copies. */
@@ -5632,7 +5638,7 @@ export interface components {
             bcc?: string[];
             /** @description Where replies go. Default: the address of the account. */
             replyTo?: string[];
-            /** @description The account's address with a name: `Ada Okafor <ada@example.com>`. Default: no name. */
+            /** @description The sender, with or without a name: `Ada Okafor <ada@example.com>`. The account's address; for gmail also an address that the user verified there (Send mail as); for microsoft also an alias, or a mailbox for which the user has Send As or Send on Behalf. Default: the account's address. */
             from?: string;
             /** @description Required, except for a reply or a forward: default Re: or Fwd:. */
             subject?: string;
@@ -6694,7 +6700,7 @@ export interface operations {
                      */
                     forceConsent?: boolean | null;
                     /**
-                     * @description Ask for mailboxes that others share with the user, too. For microsoft; `POST /accounts` with `sharedWith` connects them afterwards.
+                     * @description Ask for mailboxes that others share with the user, too. For microsoft. After the sign-in, the hosted page lets the user name them; `POST /accounts` with `sharedWith` connects them at any time.
                      * @default false
                      */
                     sharedMailboxes?: boolean | null;
@@ -7083,7 +7089,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirects to the redirect URI of the session. A failure is an error page with status 400, or 403 at the cap of the licence. */
+            /** @description Redirects to the redirect URI of the session. With `sharedMailboxes`, the page that asks for shared mailboxes comes first, with status 200. A failure is an error page with status 400, or 403 at the cap of the licence. */
             302: {
                 headers: {
                     location?: string;
@@ -8237,6 +8243,8 @@ export interface operations {
                 "application/json": {
                     /** @description An account id, or its customUserId. */
                     accountId: string;
+                    /** @description The sender, as for `POST /accounts/{accountId}/messages/send`: the account's address, or another one that it may send from. */
+                    from?: string;
                     /** @description The recipients. */
                     to: string[];
                     /** @description Copies. */
@@ -8258,6 +8266,8 @@ export interface operations {
                     message: {
                         /** @description An account id, or its customUserId. */
                         accountId: string;
+                        /** @description The sender, as for `POST /accounts/{accountId}/messages/send`: the account's address, or another one that it may send from. */
+                        from?: string;
                         /** @description The recipients. */
                         to: string[];
                         /** @description Copies. */
@@ -11109,7 +11119,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description gmail, microsoft, imap, or a name in OAUTH_PROVIDERS. */
+                /** @description gmail, microsoft or imap. */
                 providerName: string;
             };
             cookie?: never;

@@ -100,7 +100,7 @@ export function openSending(
     tracking,
     tracksByDefault: config.trackingEnabled,
   })
-  const drafts = draftService({ ...shared, accounts, mail, tracking, outbox, reader, labels })
+  const drafts = draftService({ ...shared, accounts, mail, sending, tracking, outbox, reader, labels })
   const sender = outboxEngine({
     ...shared,
     accounts,

@@ -4,6 +4,8 @@ export interface SeenMessage {
   receivedAt: number
   /** The JSON of the message's fields. */
   fields: string
+  /** The message is in Sent. */
+  isInSent: boolean
 }
 
 /** What some messages say about one person. */
@@ -40,7 +42,9 @@ export function collectPeople(messages: readonly SeenMessage[], addresses: Reado
     const own = addresses.get(message.accountId)
     if (own === undefined) continue
     const { from, to, cc, bcc } = readFields(message.fields)
-    const isSent = from?.email.toLowerCase() === own
+    const isOwn = ({ email }: Address) => email.toLowerCase() === own
+    // An alias may be the sender of what is in Sent. Somebody's message that was moved there is for the account.
+    const isSent = (from !== null && isOwn(from)) || (message.isInSent && ![...to, ...cc].some(isOwn))
     const others = isSent ? [...to, ...cc, ...bcc] : from === null ? [] : [from]
     if (others.length > MAX_RECIPIENTS) continue
     for (const { email, name } of new Map(others.map((each) => [each.email.toLowerCase(), each])).values()) {

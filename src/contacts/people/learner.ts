@@ -68,8 +68,12 @@ export function peopleLearner({ db, log, clock, ids, timing = {} }: LearnerDeps)
     const messages = await nextMessages(tx, await cursor(tx), end, MESSAGES_PER_STEP)
     const last = messages.at(-1)
     if (last === undefined) return 0
-    const excluded = await excludedMessages(tx, messages)
-    const seen = messages.filter(({ id }) => !excluded.has(id))
+    const roles = await messageRoles(tx, messages)
+    const hasRole = (id: string, wanted: readonly string[]) =>
+      roles.get(id)?.some((role) => wanted.includes(role)) ?? false
+    const seen = messages
+      .filter(({ id }) => !hasRole(id, EXCLUDED_ROLES))
+      .map((message) => ({ ...message, isInSent: hasRole(message.id, ['sent']) }))
     const addresses = await accountAddresses(tx, seen)
     await savePeople(tx, ids, collectPeople(seen, addresses), clock.now())
     await setState(tx, STATE, last.id)
@@ -88,12 +92,13 @@ export function peopleLearner({ db, log, clock, ids, timing = {} }: LearnerDeps)
 }
 
 type Reader = Pick<Tx, 'selectFrom'>
+type StoredMessage = Omit<SeenMessage, 'isInSent'>
 
 async function cursor(handle: Parameters<typeof findState>[0]): Promise<string> {
   return (await findState(handle, STATE)) ?? ''
 }
 
-function nextMessages(handle: Reader, after: string, end: string, limit: number): Promise<SeenMessage[]> {
+function nextMessages(handle: Reader, after: string, end: string, limit: number): Promise<StoredMessage[]> {
   return handle
     .selectFrom('messages')
     .select(['id', 'accountId', 'receivedAt', 'fields'])
@@ -104,19 +109,24 @@ function nextMessages(handle: Reader, after: string, end: string, limit: number)
     .execute()
 }
 
-async function excludedMessages(tx: Tx, messages: readonly SeenMessage[]): Promise<ReadonlySet<string>> {
+/** Which of the roles above the folders and labels of each message have. */
+async function messageRoles(tx: Tx, messages: readonly StoredMessage[]): Promise<ReadonlyMap<string, string[]>> {
   const rows = await tx
     .selectFrom('messageLabels')
     .innerJoin('labels', 'labels.id', 'messageLabels.labelId')
-    .select('messageLabels.messageId')
+    .select(['messageLabels.messageId', 'labels.role'])
     .where(
       'messageLabels.messageId',
       'in',
       messages.map(({ id }) => id),
     )
-    .where('labels.role', 'in', EXCLUDED_ROLES)
+    .where('labels.role', 'in', [...EXCLUDED_ROLES, 'sent'])
     .execute()
-  return new Set(rows.map(({ messageId }) => messageId))
+  const roles = new Map<string, string[]>()
+  for (const { messageId, role } of rows) {
+    if (role !== null) roles.set(messageId, [...(roles.get(messageId) ?? []), role])
+  }
+  return roles
 }
 
 /** The addresses of the accounts that still exist, in lower case. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { timestamp } from '../../platform/formats/json-schema.ts'
+import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { listSchema, pageQuery } from '../../platform/http/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
@@ -8,6 +8,9 @@ import { attachmentList, recipientList, sendOptions, sendResultFields } from '..
 
 const BODY = 'Plain text, or HTML with `isHtml`.'
 const IS_HTML = 'True when the body is HTML.'
+
+const FROM =
+  "The sender, as for `POST /accounts/{accountId}/messages/send`: the account's address, or another one that it may send from."
 
 const fields = {
   to: recipientList('The recipients.'),
@@ -23,6 +26,9 @@ export const draftSchema = Type.Object(
     id: Type.String({ examples: ['drf_01k9zwa1d3f5h7k9n1q3s5v7x9'] }),
     accountId: Type.String(),
     messageId: Type.String({ description: 'The message that is the draft, in the Drafts folder.' }),
+    from: nullable(
+      Type.String({ description: 'The sender. Null: the draft names none, and is sent from the account.' }),
+    ),
     ...fields,
     attachments: Type.Array(attachmentSchema, {
       description:
@@ -46,6 +52,7 @@ export const draftQuery = Type.Object(pageQuery)
 /** The body of a request that saves a new draft. */
 export const createBody = Type.Object(
   {
+    from: Type.Optional(Type.String({ description: FROM })),
     to: fields.to,
     cc: Type.Optional(fields.cc),
     bcc: Type.Optional(fields.bcc),
@@ -64,7 +71,7 @@ export const createBodyWithAccount = Type.Object({
 })
 
 export const updateBody = Type.Optional(
-  Type.Partial(Type.Object({ ...fields, attachments: attachmentList }), {
+  Type.Partial(Type.Object({ from: Type.String({ description: FROM }), ...fields, attachments: attachmentList }), {
     title: 'DraftChanges',
     description:
       'Absent fields keep their value, and so does everything of the message that has no field here; a list replaces the stored one. To keep an attachment, name it by the `messageId` of the draft and its `attachmentId`. Images that the HTML body shows stay, unless an attachment has their `contentId`.',
@@ -94,11 +101,12 @@ export interface DraftBodyView {
 }
 
 export function draftView(row: MessageRow, providerDraftId: string | null, { text, html }: DraftBodyView): Draft {
-  const { to, cc, bcc, messageId, attachments } = parseFields(row.fields)
+  const { from, to, cc, bcc, messageId, attachments } = parseFields(row.fields)
   return {
     id: toDraftId(row.id),
     accountId: row.accountId,
     messageId: row.id,
+    from: from === null ? null : addressText(from),
     to: to.map(addressText),
     cc: cc.map(addressText),
     bcc: bcc.map(addressText),

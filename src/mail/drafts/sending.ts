@@ -5,12 +5,19 @@ import type { DraftBody, RemoteAddress } from '../../providers/contract/index.ts
 import { checkAddress, isMessageId } from '../../providers/shared/mime/index.ts'
 import { draftHash, findInThread, type MessageReader, parseFields, toMessageId } from '../messages/index.ts'
 import type { Composition, Outbox } from '../outbox/index.ts'
-import { MAX_RECIPIENTS, parseSendAt, readAttachments, type SendResult } from '../outgoing/index.ts'
+import {
+  checkSender,
+  MAX_RECIPIENTS,
+  parseSendAt,
+  readAttachments,
+  type SenderDeps,
+  type SendResult,
+} from '../outgoing/index.ts'
 import type { SendDraftBody } from './api.ts'
 import { withDraftLock } from './store.ts'
 import { beingChanged, MAX_READS, type StoredDraft, type StoredDrafts, type StoredDraftsDeps } from './stored-drafts.ts'
 
-export interface DraftSendingDeps extends StoredDraftsDeps {
+export interface DraftSendingDeps extends StoredDraftsDeps, Pick<SenderDeps, 'sending'> {
   log: Log
   outbox: Pick<Outbox, 'sendingAccount' | 'prepare' | 'accept'>
   reader: Pick<MessageReader, 'openAttachment'>
@@ -21,13 +28,16 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
   const { db, clock, log, outbox, reader } = deps
 
   /** The message that the draft is. Throws `validation_failed` for one that cannot be sent. */
-  async function compose({ row }: StoredDraft, body: DraftBody): Promise<Composition> {
+  async function compose({ row, account }: StoredDraft, body: DraftBody): Promise<Composition> {
     if (row.error !== null) {
       throw new AppError('provider_rejected', { message: `The draft cannot be read completely: ${row.error}` })
     }
     const fields = parseFields(row.fields)
     const { from, messageId, inReplyTo, references } = fields
     const addresses = checkAddresses(fields)
+    const sender = from === null ? undefined : checkAddress(from).address
+    // Mail programs that save drafts on a mail server know the user's other addresses; this service does not.
+    if (sender !== undefined && account.provider !== 'imap') await checkSender(deps, account, sender, 'draft.from')
     ensureComplete(body, fields.attachments.length)
     const attachments = await readAttachments(
       fields.attachments.map(({ id, inline, contentId }, index) => ({
@@ -45,7 +55,7 @@ export function draftSending(deps: DraftSendingDeps, stored: StoredDrafts) {
       headers: [],
       text: body.text,
       html: body.html,
-      from: from === null ? undefined : checkAddress(from).address,
+      from: sender,
       messageId: messageId !== null && isMessageId(messageId) ? messageId : undefined,
     }
   }

@@ -26,9 +26,11 @@ import {
   toDraftId,
 } from '../messages/index.ts'
 import {
+  checkSender,
   openReferences,
   type ParsedAttachment,
   parseAttachments,
+  parseRecipient,
   parseRecipients,
   readAttachments,
 } from '../outgoing/index.ts'
@@ -104,7 +106,14 @@ export function draftService(deps: DraftsDeps) {
   async function save(idOrAlias: string, input: CreateBody, { requestKey, files }: RequestParts) {
     const { id: accountId } = await accounts.resolve(db.read, idOrAlias)
     const account = await accounts.get(accountId)
-    const { to = [], cc = [], bcc = [], attachments } = parseInput(input, files)
+    const {
+      to = [],
+      cc = [],
+      bcc = [],
+      from = { name: '', email: account.email },
+      attachments,
+    } = parseInput(input, files)
+    await checkSender(deps, account, from, 'body.from')
     const { labels, folder } = await draftsFolder(account)
     const mailbox = await stored.open({ account, folder })
     const nowMs = clock.now()
@@ -120,7 +129,6 @@ export function draftService(deps: DraftsDeps) {
     })
     const { subject } = input
     const body = toBody(input.body, input.isHtml === true)
-    const from = { name: '', email: account.email }
     const rfcMessageId = buildRfcId(messageId, account)
     const attached = await readContents(accountId, attachments)
     const about = { from, messageId: rfcMessageId, date: nowMs }
@@ -194,6 +202,7 @@ export function draftService(deps: DraftsDeps) {
     async update(draftId: string, changes: UpdateBody, { ifMatch, files }: UpdateParts): Promise<Draft> {
       const { attachments, ...parsed } = parseInput(changes, files)
       const { row, account } = await stored.find(draftId)
+      if (parsed.from !== undefined) await checkSender(deps, account, parsed.from, 'body.from')
       return withDraftLock(deps, { messageId: row.id, accountId: account.id }, async () => {
         const found = await stored.find(draftId)
         const mailbox = await stored.open(found)
@@ -275,19 +284,27 @@ interface UpdateParts extends Pick<RequestParts, 'files'> {
 }
 
 interface ParsedDraft {
+  from?: RemoteAddress
   to?: RemoteAddress[]
   cc?: RemoteAddress[]
   bcc?: RemoteAddress[]
   attachments?: ParsedAttachment[]
 }
 
-/** Parses the lists that are given. Throws `validation_failed` with one error per invalid entry. */
+/** Parses what is given. Throws `validation_failed` with one error per invalid entry. */
 function parseInput(input: UpdateBody, files: RequestParts['files'] = []): ParsedDraft {
   const errors: ErrorDetail[] = []
   const list = (name: 'to' | 'cc' | 'bcc') => input[name] && parseRecipients(name, input[name], errors)
   const [to, cc, bcc] = [list('to'), list('cc'), list('bcc')]
+  const [from] = input.from === undefined ? [] : parseRecipient('body.from', input.from, errors)
   const attachments = parseAttachments(input.attachments, files, errors)
   if (errors.length > 0) throw invalidFields(errors)
   const hasAttachments = input.attachments !== undefined || files.length > 0
-  return { ...(to && { to }), ...(cc && { cc }), ...(bcc && { bcc }), ...(hasAttachments && { attachments }) }
+  return {
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(cc && { cc }),
+    ...(bcc && { bcc }),
+    ...(hasAttachments && { attachments }),
+  }
 }

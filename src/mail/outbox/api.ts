@@ -21,7 +21,8 @@ export const sendBody = Type.Object(
     replyTo: Type.Optional(recipientList('Where replies go. Default: the address of the account.')),
     from: Type.Optional(
       Type.String({
-        description: "The account's address with a name: `Ada Okafor <ada@example.com>`. Default: no name.",
+        description:
+          "The sender, with or without a name: `Ada Okafor <ada@example.com>`. The account's address; for gmail also an address that the user verified there (Send mail as); for microsoft also an alias, or a mailbox for which the user has Send As or Send on Behalf. Default: the account's address.",
       }),
     ),
     subject: Type.Optional(

@@ -1,11 +1,16 @@
-import { type Account, type Accounts, requireScopes } from '../../accounts/index.ts'
+import { type Account, type Accounts, scopeChecks } from '../../accounts/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
-import { asciiEmail } from '../../platform/formats/email-address.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/contract/index.ts'
 import { labelStore } from '../labels/index.ts'
 import type { MessageReader } from '../messages/index.ts'
-import { MAX_RECIPIENTS, openReferences, readAttachments, type UnreadAttachment } from '../outgoing/index.ts'
+import {
+  checkSender,
+  MAX_RECIPIENTS,
+  openReferences,
+  readAttachments,
+  type UnreadAttachment,
+} from '../outgoing/index.ts'
 import type { SendBody } from './api.ts'
 import { type ParsedInput, parseInput } from './input.ts'
 import { type Composition, type PrepareDeps, type PreparedMessage, prepareMessage } from './prepare.ts'
@@ -26,7 +31,7 @@ export async function getSendingAccount({ accounts, db }: RequestDeps, idOrAlias
       message: 'The provider refused the credentials of this account. Connect the account again.',
     })
   }
-  requireScopes(account, ['mail.send'])
+  await scopeChecks.require(accounts, account, ['mail.send'])
   return account
 }
 
@@ -41,7 +46,7 @@ export async function prepareRequest(
   const account = await getSendingAccount(deps, idOrAlias)
   const input = parseInput(body, files, deps.clock.now())
   checkHeaders(deps, account, input)
-  checkSender(account, input)
+  if (input.from !== undefined) await checkSender(deps, account, input.from, 'body.from')
   const replied = await findMessage(reader, account, 'replyToMessageId', body.replyToMessageId)
   const forwarded = await findMessage(reader, account, 'forwardMessageId', body.forwardMessageId)
   const to = await chooseRecipients(deps, account, body, input, replied)
@@ -77,12 +82,6 @@ function checkHeaders({ sending }: RequestDeps, { provider }: Account, { headers
   if (refused === undefined) return
   const message = `A ${provider} account sends only header fields whose names begin with X-, not ${refused.name}.`
   throw new AppError('not_supported', { message })
-}
-
-function checkSender({ email }: Account, { from }: ParsedInput): void {
-  if (from !== undefined && from.email.toLowerCase() !== asciiEmail(email).toLowerCase()) {
-    throw invalid('body.from', "must be the account's address")
-  }
 }
 
 type StoredMessage = Awaited<ReturnType<MessageReader['message']>>

@@ -21,3 +21,4 @@ export {
   type UnreadAttachment,
 } from './attachments.ts'
 export { parseRecipient, parseRecipients, parseSendAt } from './input.ts'
+export { checkSender, type SenderDeps } from './sender.ts'

@@ -35,6 +35,7 @@ export interface NewDraft extends DraftContent {
 
 /** Changes to a draft. Absent members stay as they are. */
 export interface DraftChange {
+  from?: RemoteAddress | undefined
   to?: RemoteAddress[] | undefined
   cc?: RemoteAddress[] | undefined
   bcc?: RemoteAddress[] | undefined

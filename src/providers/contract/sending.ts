@@ -9,6 +9,15 @@ export interface SendProvider {
   open(access: MailAccess, options?: SenderOptions): Sender
   /** Whether recipients get a header field with this name, which the caller of the API added. Absent: every field. */
   acceptsHeader?(name: string): boolean
+  /** The addresses that the mailbox may send from. Absent: only that of the account is certain. Throws `ProviderError`. */
+  listSenders?(access: MailAccess, signal: AbortSignal): Promise<SenderAddresses>
+}
+
+export interface SenderAddresses {
+  /** The own address and its aliases. */
+  addresses: readonly string[]
+  /** The provider may accept others, and decides when a message is sent. */
+  acceptsOthers: boolean
 }
 
 export interface SenderOptions {

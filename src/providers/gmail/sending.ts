@@ -14,6 +14,7 @@ import { once, parser, type RestRequest, toOutcome } from '../shared/rest/index.
 import { ME } from './client.ts'
 import { readHeaders } from './map.ts'
 import type { GmailClient, GmailMailbox } from './quota.ts'
+import { listSenders } from './senders.ts'
 import { beginUpload, MAX_INLINE_BYTES, type Upload } from './upload.ts'
 
 const SEND_MS = 120_000
@@ -32,10 +33,14 @@ const parseList = parser(
 
 /** Sends over `messages/send`. Gmail takes the recipients from the header, Bcc included, and removes that field. */
 export function gmailSending(client: GmailClient): SendProvider {
-  return { open: (access: MailAccess) => gmailSender(client.mailbox(access, { urgent: true })) }
+  const open = (access: MailAccess) => client.mailbox(access, { urgent: true })
+  return {
+    open: (access) => gmailSender(open(access), access.email),
+    listSenders: (access, signal) => listSenders(open(access), signal),
+  }
 }
 
-function gmailSender(mailbox: GmailMailbox): Sender {
+function gmailSender(mailbox: GmailMailbox, ownEmail: string): Sender {
   const sending = 'sending'
 
   async function findThread(id: string, signal: AbortSignal): Promise<string | undefined> {
@@ -54,9 +59,18 @@ function gmailSender(mailbox: GmailMailbox): Sender {
     }
   }
 
+  /** An alias may have been removed since the message was accepted. Gmail would then send it from the primary address. */
+  async function requireSender(from: string, signal: AbortSignal): Promise<void> {
+    if (from.toLowerCase() === ownEmail.toLowerCase()) return
+    const { addresses } = await listSenders(mailbox, signal)
+    if (addresses.some((address) => address.toLowerCase() === from.toLowerCase())) return
+    throw new ProviderError('rejected', `${sending}: Gmail does not let this account send from ${from}`)
+  }
+
   async function send(message: QueuedMessage, { onCommit }: SendSteps, signal: AbortSignal): Promise<SendOutcome> {
     const commit = once(() => onCommit({ providerMessageId: null }))
     return toOutcome(commit, async () => {
+      await requireSender(message.from, signal)
       const threadId = message.repliesTo === null ? undefined : await findThread(message.repliesTo, signal)
       const raw = await rawMessage(message)
       const inline: RestRequest = {

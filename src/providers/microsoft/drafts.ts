@@ -101,7 +101,9 @@ export function microsoftDrafts(
         await attachAll(id, missing)
         return readSaved(id)
       }
-      const body = { ...buildContent(draft), internetMessageId: draft.messageId }
+      const { from, ...content } = draft
+      const sender = graph.needsSender(from.email) || from.name !== '' ? { from } : {}
+      const body = { ...buildContent({ ...content, ...sender }), internetMessageId: draft.messageId }
       const id = text((await graph.send('POST', '/me/messages', { body, doing: SAVING })).id)
       if (id !== undefined) await attachAll(id, attachments)
       return readSaved(id)
@@ -127,8 +129,9 @@ export function microsoftDrafts(
 }
 
 /** Only what is given, because a PATCH changes what it names. */
-function buildContent({ to, cc, bcc, subject, body }: Omit<DraftChange, 'messageId' | 'date'>): Json {
+function buildContent({ from, to, cc, bcc, subject, body }: Omit<DraftChange, 'messageId' | 'date'>): Json {
   const content: Record<string, unknown> = {}
+  if (from !== undefined) content.from = recipients([from])[0]
   if (subject !== undefined) content.subject = subject
   if (body !== undefined) content.body = buildBody(body)
   if (to !== undefined) content.toRecipients = recipients(to)

@@ -10,6 +10,7 @@ interface Recipient {
 
 /** The writable properties of a draft. */
 export interface DraftBody {
+  from?: Recipient
   subject?: string
   body?: { contentType?: string; content?: string }
   toRecipients?: Recipient[]
@@ -48,6 +49,8 @@ export function drafts(emulator: Emulator, boxes: Mailboxes) {
       user,
       id,
       {
+        from_address: changes.from?.emailAddress?.address ?? row.from_address,
+        from_name: changes.from?.emailAddress?.name ?? row.from_name,
         subject: subject ?? row.subject,
         body_content_type: isHtml ? 'html' : 'text',
         body_content: content,

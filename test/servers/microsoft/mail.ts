@@ -13,6 +13,7 @@ import { type GraphSubmission, sendRoutes } from './sending.ts'
 const ME = '/v1.0/me'
 const PROTECTED = ['inbox', 'sentitems', 'drafts', 'archive', 'deleteditems', 'junkemail', 'outbox', 'msgfolderroot']
 const DRAFT_CONTENT = [
+  'from',
   'subject',
   'body',
   'toRecipients',
@@ -29,6 +30,9 @@ export interface MailDeps {
   onSent(): Promise<void>
   uploadOrigin(): string
   replacesMessageIds(): boolean
+  maySendAs(request: Routed, mailbox: string, from: string): boolean
+  /** Further addresses of a mailbox. */
+  aliasesOf(user: string): readonly string[]
   /** Only the worldwide cloud has `permanentDelete`. */
   isWorldwide(): boolean
 }
@@ -40,6 +44,15 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   async function sendOne(request: Routed, id: string, status = 200) {
     const shown = await messageResource(emulator, boxes, requestUser(request), id, readView(request))
     return shown ? Response.json(shown, { status }) : itemNotFound()
+  }
+
+  /** Returns `proxyAddresses` only when they are selected. */
+  async function showMe(request: Routed) {
+    const user = requestUser(request)
+    const response = await emulator.request(ME, { user })
+    if (!response.ok || !request.url.searchParams.get('$select')?.includes('proxyAddresses')) return response
+    const proxyAddresses = [`SMTP:${user}`, ...deps.aliasesOf(user).map((address) => `smtp:${address}`)]
+    return Response.json({ ...((await response.json()) as object), proxyAddresses })
   }
 
   /** Passes the immutable id of the message in the path to `act`, or returns 404. */
@@ -271,7 +284,7 @@ export function mailRoutes(emulator: Emulator, boxes: Mailboxes, log: ChangeLog,
   return [
     ...sendRoutes({ ...deps, emulator, boxes, drafts, show: sendOne }),
     ...attachmentRoutes({ ...deps, emulator, boxes, onChange: drafts.compose }),
-    { method: 'GET', pattern: ME, handle: (request) => emulator.request(ME, { user: requestUser(request) }) },
+    { method: 'GET', pattern: ME, handle: showMe },
     { method: 'GET', pattern: `${ME}/mailFolders`, handle: children },
     { method: 'POST', pattern: `${ME}/mailFolders`, handle: createFolder },
     { method: 'GET', pattern: `${ME}/mailFolders/delta`, handle: folderDelta },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Route, Routed } from '../fake/router.ts'
 import { type DraftBody, type drafts, IN_REPLY_TO, ownHeaders, REFERENCES } from './drafts.ts'
 import type { Emulator, MessageRow } from './emulator.ts'
-import { badRequest, graphError, itemNotFound } from './errors.ts'
+import { badRequest, graphError, itemNotFound, sendAsDenied } from './errors.ts'
 import type { Mailboxes } from './mailbox.ts'
 
 const ME = '/v1.0/me'
@@ -44,6 +44,8 @@ interface SendDeps {
   replacesMessageIds(): boolean
   /** Awaited before the reply. */
   onSent(): Promise<void>
+  /** Whether the user of the token may send with this sender from the mailbox. */
+  maySendAs(request: Routed, mailbox: string, from: string): boolean
 }
 
 /**
@@ -51,7 +53,16 @@ interface SendDeps {
  * delivers it to the users of the fake. As the documentation and its issues say, MIME is transferred as it was given, but without
  * header fields that the mailbox does not know as properties.
  */
-export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replacesMessageIds }: SendDeps): Route[] {
+export function sendRoutes({
+  emulator,
+  boxes,
+  drafts,
+  show,
+  sent,
+  onSent,
+  replacesMessageIds,
+  maySendAs,
+}: SendDeps): Route[] {
   /** Names of header fields that a mailbox has as properties, in lower case. */
   const knownHeaders = new Map<string, Set<string>>()
   const findRow = (user: string, id: string) => boxes.messages(user).find((row) => row.microsoft_id === id)
@@ -145,6 +156,7 @@ export function sendRoutes({ emulator, boxes, drafts, show, sent, onSent, replac
     if (recipients.length === 0 || recipients.some((address) => !/^\S+@\S+$/.test(address))) {
       return graphError(400, 'ErrorInvalidRecipients', 'At least one recipient is not valid.')
     }
+    if (row.from_address !== null && !maySendAs(request, user, row.from_address.toLowerCase())) return sendAsDenied()
     await drafts.compose(user, id)
     const raw = transferred(user, row)
     sent.push({ user, raw: raw.toString('latin1'), recipients })

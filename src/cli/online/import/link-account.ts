@@ -1,7 +1,6 @@
-import type { ApiError, Posthorn } from '@posthorn/sdk'
+import type { ApiError, NewImapAccount, NewOAuthAccount, Posthorn } from '@posthorn/sdk'
 import { sleep } from '../../../platform/concurrency/abort.ts'
 import { isForeign } from '../failures.ts'
-import type { NewAccount } from './foreign-account.ts'
 
 export type LinkResult =
   | { status: 'imported'; accountId: string }
@@ -19,7 +18,7 @@ const MAX_PAUSE_MS = 30_000
  */
 export async function linkAccount(
   { accounts }: Pick<Posthorn, 'accounts'>,
-  body: NewAccount,
+  body: NewImapAccount | NewOAuthAccount,
   signal: AbortSignal,
 ): Promise<LinkResult> {
   for (let attempt = 1; ; attempt += 1) {

@@ -46,6 +46,8 @@ async function createFromMime(writer: DraftWriter, message: QueuedMessage, raw: 
   const { to, cc } = message
   const properties = ownProperties(headers)
   const changes = {
+    ...(graph.needsSender(message.from) &&
+      !hasSender(draft.from, message.from) && { from: { emailAddress: { address: message.from } } }),
     ...(!hasRecipients(draft.toRecipients, to) && { toRecipients: recipients(to) }),
     ...(!hasRecipients(draft.ccRecipients, cc) && { ccRecipients: recipients(cc) }),
     ...(message.bcc.length > 0 && { bccRecipients: recipients(withoutNames(message.bcc)) }),
@@ -63,8 +65,7 @@ async function createFromParts(writer: DraftWriter, message: QueuedMessage, raw:
   const parts = await composedParts(raw)
   if (parts.bodyBytes > MAX_REQUEST_BYTES) throw tooLarge()
   const body = await buildContent(parts, message)
-  // Exchange would write the user of the token as the sender of a message in another mailbox.
-  if (!graph.isOwnMailbox) body.from = { emailAddress: { address: message.from } }
+  if (graph.needsSender(message.from)) body.from = { emailAddress: { address: message.from } }
   if (Buffer.byteLength(JSON.stringify(body)) > MAX_REQUEST_BYTES) throw tooLarge()
   const reply = await createReply(writer, message)
   const id = requireId(reply ?? (await create(writer, '/me/messages', body)))
@@ -139,6 +140,10 @@ export function isOwnField(name: string): boolean {
 
 /** PS_INTERNET_HEADERS of [MS-OXPROPS]. */
 const INTERNET_HEADERS = '{00020386-0000-0000-C000-000000000046}'
+
+function hasSender(shown: unknown, wanted: string): boolean {
+  return text(object(object(shown).emailAddress).address)?.toLowerCase() === wanted.toLowerCase()
+}
 
 function hasRecipients(shown: unknown, wanted: readonly RemoteAddress[]): boolean {
   const address = (entry: unknown) => text(object(object(entry).emailAddress).address)?.toLowerCase() ?? ''

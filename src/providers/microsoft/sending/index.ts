@@ -19,6 +19,7 @@ import { deleteOneForGood } from '../deletion.ts'
 import { PageSize, withTop } from '../page-size.ts'
 import { createDraft, type DraftWriter, isOwnField } from './create.ts'
 import { DOING } from './limits.ts'
+import { listSenders } from './senders.ts'
 
 const SEND_MS = 120_000
 const SEARCHING = 'searching Sent'
@@ -29,6 +30,7 @@ export function microsoftSending(open: (access: MailAccess) => Graph, outbound: 
   return {
     open: (access) => microsoftSender(open(access), outbound, access.accountId),
     acceptsHeader: isOwnField,
+    listSenders: (access, signal) => listSenders(open(access), signal),
   }
 }
 

@@ -3,13 +3,12 @@ import {
   type DraftRef,
   type MailDrafts,
   ProviderError,
-  type RemoteAddress,
   type RemoteDraft,
 } from '../../../../src/providers/contract/index.ts'
 import { foundMessage } from './found.ts'
 import type { DoubleMessage, MailboxDouble } from './mailbox-double.ts'
 
-type Content = DraftChange & { from?: RemoteAddress }
+type Content = DraftChange
 
 /** Drafts of a `MailboxDouble`. As at Gmail, an edit of a `whole` mailbox is another message; as at Graph, otherwise the same. */
 export function doubleDrafts(box: MailboxDouble, request: (what: string) => Promise<void>): MailDrafts {

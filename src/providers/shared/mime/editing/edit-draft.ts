@@ -37,10 +37,10 @@ function unsupported(why: string): ProviderError {
 }
 
 /** The new members as a message of their own, from which the draft takes them. */
-async function composeChange({ to, cc, bcc, subject, body, attachments, messageId, date }: DraftChange) {
+async function composeChange({ from, to, cc, bcc, subject, body, attachments, messageId, date }: DraftChange) {
   const raw = await composeMessage(
     {
-      from: { name: '', email: '' },
+      from: from ?? { name: '', email: '' },
       to: to ?? [],
       cc: cc ?? [],
       bcc: bcc ?? [],
@@ -132,9 +132,10 @@ function withContentFields(fields: readonly Field[], { fields: own }: MessagePar
   return [...others(kept.slice(0, end)), ...version, ...content, ...others(kept.slice(end))]
 }
 
-function namedFields({ to, cc, bcc, subject }: DraftChange, addsMessageId: boolean): string[] {
+function namedFields({ from, to, cc, bcc, subject }: DraftChange, addsMessageId: boolean): string[] {
   const names = ['date']
   if (addsMessageId) names.push('message-id')
+  if (from !== undefined) names.push('from')
   if (to !== undefined) names.push('to')
   if (cc !== undefined) names.push('cc')
   if (bcc !== undefined) names.push('bcc')
