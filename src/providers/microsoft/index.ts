@@ -82,13 +82,27 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     const onAbort = () => giveUp.abort(signal.reason)
     signal.throwIfAborted()
     signal.addEventListener('abort', onAbort, { once: true })
-    const urgent = graph(access, true)
+    const { accessToken } = access
+    let tokenFailure: unknown
+    const withToken = accessToken && {
+      accessToken: (refused?: string) =>
+        accessToken(refused).catch((error: unknown) => {
+          tokenFailure = error
+          throw error
+        }),
+    }
+    const urgent = graph({ ...access, ...withToken }, true)
     const doing = 'checking the mailbox'
+    /** A token that is not renewed says nothing about the mailbox. */
+    const explain = (error: unknown): never => {
+      if (error === tokenFailure) throw error
+      return throwNoMailbox(error)
+    }
     const requests = async () => {
       const request = { query: { $select: 'id' }, doing, signal: giveUp.signal }
       // The token of an application has no user, and one's own profile says nothing about another's mailbox.
       if (access.settings.graph === undefined) await urgent.get('/me', request, object)
-      await urgent.get('/me/mailFolders/inbox', request, object).catch(throwNoMailbox)
+      await urgent.get('/me/mailFolders/inbox', request, object).catch(explain)
       return { folders: await new FolderList(urgent).list(giveUp.signal) }
     }
     const timeoutError = () => new ProviderError('unavailable', `${doing}: timed out`, { timedOut: true })
