@@ -6,6 +6,7 @@ import { imapMailbox, otherClient } from './imap-mailbox.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'
 import { plainMail } from './messages.ts'
 import { microsoftMailbox } from './microsoft-mailbox.ts'
+import type { TokenOwner } from './tenant-access.ts'
 
 const NO_LOCATION = { messageId: null, location: null }
 
@@ -100,8 +101,8 @@ export async function gmailDraftsFixture(): Promise<DraftsFixture> {
 }
 
 /** A mailbox at the fake Graph. The other program calls its API. */
-export async function microsoftDraftsFixture(): Promise<DraftsFixture> {
-  const box = await microsoftMailbox()
+export async function microsoftDraftsFixture(owner: TokenOwner = 'user'): Promise<DraftsFixture> {
+  const box = await microsoftMailbox({}, owner)
   const { graph, user } = box
   const { accessToken } = await graph.grant(user)
   async function call(method: string, path: string, body?: object) {

@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from '../../src/platform/time/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
-import type { SendProvider } from '../../src/providers/contract/index.ts'
+import type { MailAccess, SendProvider } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { type Google, startGoogle } from './google.ts'
+import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
 
 const USER = 'ann@gmail.test'
 /** Before a request is sent again. */
@@ -12,19 +13,17 @@ const SOON = { baseMs: 5, capMs: 20 }
 export async function gmailMailbox(
   limits: GmailDeps['limits'] = {},
   clock: Clock = systemClock,
+  owner: TokenOwner = 'user',
 ): Promise<IdMailboxFixture & { google: Google; user: string; sending: SendProvider }> {
   const google = await startGoogle({ now: clock.monotonic })
   google.addUser(USER)
-  let { accessToken, refreshToken } = await google.grant(USER)
-  const login = gmailLogin({
-    clientId: google.client.id,
-    clientSecret: google.client.secret,
-    clock: systemClock,
-    authUrl: `${google.url}/o/oauth2/v2/auth`,
-    tokenUrl: `${google.url}/token`,
-    userinfoUrl: `${google.url}/v1/userinfo`,
+  const { mail, sending, tenant } = gmailProvider({
+    apiUrl: google.url,
+    clock,
+    tenant: { tokenUrl: `${google.url}/token` },
+    limits: { rest: { retry: SOON }, ...limits },
   })
-  const { mail, sending } = gmailProvider({ apiUrl: google.url, clock, limits: { rest: { retry: SOON }, ...limits } })
+  const opened = owner === 'tenant' ? googleTenantAccess(google, USER, tenant) : await signedIn(google)
   let arrived = Date.now() - 86_400_000
   const findLabels = async (id: string) => google.messages(USER).find((message) => message.id === id)?.labels ?? []
   const isFolder = (label: string) => label !== 'UNREAD' && label !== 'STARRED'
@@ -35,16 +34,7 @@ export async function gmailMailbox(
     sending,
     inbox: 'INBOX',
     trash: 'TRASH',
-    access: {
-      accountId: 'acc_gmail',
-      email: USER,
-      settings: {},
-      secrets: {},
-      async accessToken(refused) {
-        if (refused === accessToken) ({ accessToken } = await login.refresh(refreshToken))
-        return accessToken
-      },
-    },
+    access: opened.access,
     async deliver(raw) {
       arrived += 1000
       return google.deliver(USER, raw, { date: new Date(arrived) })
@@ -70,8 +60,36 @@ export async function gmailMailbox(
       google.fail({ as, times, on: /gmail/, ...(retryAfterS !== undefined && { retryAfter: retryAfterS }) })
     },
     heal: () => google.faults.clear(),
-    expireTokens: () => google.expireAccessTokens(USER),
-    revoke: async () => google.revokeGrants(USER),
+    expireTokens: opened.expireTokens,
+    revoke: async () => opened.revoke(),
     stop: () => google.close(),
+  }
+}
+
+/** Refreshes the token as the service does. */
+async function signedIn(google: Google): Promise<OpenedAccess> {
+  let { accessToken, refreshToken } = await google.grant(USER)
+  const login = gmailLogin({
+    clientId: google.client.id,
+    clientSecret: google.client.secret,
+    clock: systemClock,
+    authUrl: `${google.url}/o/oauth2/v2/auth`,
+    tokenUrl: `${google.url}/token`,
+    userinfoUrl: `${google.url}/v1/userinfo`,
+  })
+  const access: MailAccess = {
+    accountId: 'acc_gmail',
+    email: USER,
+    settings: {},
+    secrets: {},
+    async accessToken(refused) {
+      if (refused === accessToken) ({ accessToken } = await login.refresh(refreshToken))
+      return accessToken
+    },
+  }
+  return {
+    access,
+    expireTokens: () => google.expireAccessTokens(USER),
+    revoke: () => google.revokeGrants(USER),
   }
 }

@@ -11,11 +11,14 @@ import type {
 } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { CALENDAR_SCOPES, type Google, startGoogle } from './google.ts'
+import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
 
 export interface GoogleCalendarFixture {
   google: Google
   /** Its address is also the id of the primary calendar. */
   user: string
+  /** Withdraws the consent. */
+  revoke(): void
   provider: CalendarProvider
   access: MailAccess
   account: CalendarAccount
@@ -28,22 +31,30 @@ export interface GoogleCalendarFixture {
 export async function googleCalendars(
   limits: GmailDeps['limits'] = {},
   scopes: string[] = CALENDAR_SCOPES,
+  owner: TokenOwner = 'user',
 ): Promise<GoogleCalendarFixture> {
   const user = 'ann@gmail.test'
   const google = await startGoogle()
   google.addUser(user)
-  const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
-  const { calendar, mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits })
-  const access: MailAccess = {
-    accountId: 'acc_google',
-    email: user,
-    settings: {},
-    secrets: {},
-    accessToken: async () => accessToken,
+  const tokens = { tokenUrl: `${google.url}/token`, withContacts: false }
+  const { calendar, mail, tenant } = gmailProvider({ apiUrl: google.url, tenant: tokens, clock: systemClock, limits })
+  async function signedIn(): Promise<OpenedAccess> {
+    const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
+    const access: MailAccess = {
+      accountId: 'acc_google',
+      email: user,
+      settings: {},
+      secrets: {},
+      accessToken: async () => accessToken,
+    }
+    return { access, expireTokens: () => google.expireAccessTokens(user), revoke: () => google.revokeGrants(user) }
   }
+  const opened = owner === 'tenant' ? googleTenantAccess(google, user, tenant) : await signedIn()
+  const { access } = opened
   return {
     google,
     user,
+    revoke: opened.revoke,
     provider: calendar,
     access,
     account: calendar.open(access),
@@ -57,8 +68,8 @@ export async function googleCalendars(
 }
 
 /** For the conformance suite. */
-export async function googleCalendarFixture(): Promise<CalendarFixture> {
-  const { google, user, provider, access, stop } = await googleCalendars()
+export async function googleCalendarFixture(owner: TokenOwner = 'user'): Promise<CalendarFixture> {
+  const { google, user, provider, access, revoke, stop } = await googleCalendars({}, CALENDAR_SCOPES, owner)
   const entry = { selected: true }
   google.calendars.add(user, { id: user, primary: true, ...entry })
   const instanceId = (masterId: string, start: EventTime) => {
@@ -89,6 +100,6 @@ export async function googleCalendarFixture(): Promise<CalendarFixture> {
     },
     remove: async (eventId) => google.calendars.cancel(user, user, eventId),
     expireCursors: async () => google.calendars.expireSyncTokens(user),
-    refuse: async () => google.revokeGrants(user),
+    refuse: async () => revoke(),
   }
 }

@@ -10,10 +10,13 @@ import type {
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
 import type { Person } from './google/people-store.ts'
 import { CONTACTS_SCOPES, type Google, startGoogle } from './google.ts'
+import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
 
 export interface GoogleContactsFixture {
   google: Google
   user: string
+  /** Withdraws the consent. */
+  revoke(): void
   provider: ContactsProvider
   access: MailAccess
   account: ContactsAccount
@@ -27,22 +30,36 @@ const FAST = { rest: { retry: { baseMs: 5, capMs: 20 } } }
 export async function googleContacts(
   deps: Partial<Pick<GmailDeps, 'clock' | 'outbound'>> = {},
   scopes: string[] = CONTACTS_SCOPES,
+  owner: TokenOwner = 'user',
 ): Promise<GoogleContactsFixture> {
   const user = 'ann@gmail.test'
   const google = await startGoogle()
   google.addUser(user)
-  const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
-  const { contacts, mail } = gmailProvider({ apiUrl: google.url, clock: systemClock, limits: FAST, ...deps })
-  const access: MailAccess = {
-    accountId: 'acc_google',
-    email: user,
-    settings: {},
-    secrets: {},
-    accessToken: async () => accessToken,
+  const tokens = { tokenUrl: `${google.url}/token`, withContacts: true }
+  const { contacts, mail, tenant } = gmailProvider({
+    apiUrl: google.url,
+    tenant: tokens,
+    clock: systemClock,
+    limits: FAST,
+    ...deps,
+  })
+  async function signedIn(): Promise<OpenedAccess> {
+    const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
+    const access: MailAccess = {
+      accountId: 'acc_google',
+      email: user,
+      settings: {},
+      secrets: {},
+      accessToken: async () => accessToken,
+    }
+    return { access, expireTokens: () => google.expireAccessTokens(user), revoke: () => google.revokeGrants(user) }
   }
+  const opened = owner === 'tenant' ? googleTenantAccess(google, user, tenant) : await signedIn()
+  const { access } = opened
   return {
     google,
     user,
+    revoke: opened.revoke,
     provider: contacts,
     access,
     account: contacts.open(access),
@@ -55,8 +72,8 @@ export async function googleContacts(
 }
 
 /** For the conformance suite. */
-export async function googleContactsFixture(): Promise<ContactsFixture> {
-  const { google, user, provider, access, stop } = await googleContacts()
+export async function googleContactsFixture(owner: TokenOwner = 'user'): Promise<ContactsFixture> {
+  const { google, user, provider, access, revoke, stop } = await googleContacts({}, CONTACTS_SCOPES, owner)
   return {
     provider,
     access,
@@ -68,7 +85,7 @@ export async function googleContactsFixture(): Promise<ContactsFixture> {
     remove: async (contactId) => google.people.remove(user, contactId),
     setPhoto: async (contactId, jpeg) => google.people.setPhoto(user, contactId, Buffer.from(jpeg)),
     expireCursors: async () => google.people.expireSyncTokens(user),
-    refuse: async () => google.revokeGrants(user),
+    refuse: async () => revoke(),
   }
 }
 

@@ -12,10 +12,13 @@ import type {
 import { type MicrosoftDeps, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from './microsoft.ts'
+import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './tenant-access.ts'
 
 export interface MicrosoftCalendarFixture {
   graph: Microsoft
   user: string
+  /** Withdraws the consent. */
+  revoke(): void
   provider: CalendarProvider
   access: MailAccess
   account: CalendarAccount
@@ -27,12 +30,12 @@ export interface MicrosoftCalendarFixture {
 /** The calendars of a user at the fake Graph, used through the provider. */
 export async function microsoftCalendars(
   deps: Partial<Pick<MicrosoftDeps, 'clock' | 'rangeEvents'>> = {},
+  owner: TokenOwner = 'user',
 ): Promise<MicrosoftCalendarFixture> {
   const user = 'ada@example.test'
   const graph = await startMicrosoft()
-  graph.addUser(user)
-  const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...OUTLOOK_CALENDAR_SCOPES])
-  const { calendar, mail } = microsoftProvider({
+  graph.addUser(user, owner === 'tenant' ? { tenant: TENANT } : {})
+  const { calendar, mail, tenant } = microsoftProvider({
     graphUrl: graph.url,
     loginUrl: graph.url,
     clock: systemClock,
@@ -40,16 +43,28 @@ export async function microsoftCalendars(
     ...deps,
     retry: { baseMs: 5, capMs: 20 },
   })
-  const access: MailAccess = {
-    accountId: 'acc_microsoft',
-    email: user,
-    settings: {},
-    secrets: {},
-    accessToken: async () => accessToken,
+  async function signedIn(): Promise<OpenedAccess> {
+    const { accessToken } = await graph.grant(user, [
+      'openid',
+      'offline_access',
+      'User.Read',
+      ...OUTLOOK_CALENDAR_SCOPES,
+    ])
+    const access: MailAccess = {
+      accountId: 'acc_microsoft',
+      email: user,
+      settings: {},
+      secrets: {},
+      accessToken: async () => accessToken,
+    }
+    return { access, expireTokens: () => graph.expireAccessTokens(user), revoke: () => graph.revokeGrants(user) }
   }
+  const opened = owner === 'tenant' ? microsoftTenantAccess(graph, user, tenant) : await signedIn()
+  const { access } = opened
   return {
     graph,
     user,
+    revoke: opened.revoke,
     provider: calendar,
     access,
     account: calendar.open(access),
@@ -63,8 +78,8 @@ export async function microsoftCalendars(
 }
 
 /** For the conformance suite. */
-export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
-  const { graph, user, provider, access, stop } = await microsoftCalendars()
+export async function microsoftCalendarFixture(owner: TokenOwner = 'user'): Promise<CalendarFixture> {
+  const { graph, user, provider, access, revoke, stop } = await microsoftCalendars({}, owner)
   const calendarId = 'calendar'
   const times = ({ start, end }: WrittenEvent) => {
     const toTime = (time: EventTime) =>
@@ -100,7 +115,7 @@ export async function microsoftCalendarFixture(): Promise<CalendarFixture> {
     },
     remove: async (eventId) => graph.calendars.delete(user, eventId),
     expireCursors: async () => graph.calendars.expireDelta(user),
-    refuse: async () => graph.revokeGrants(user),
+    refuse: async () => revoke(),
   }
 }
 

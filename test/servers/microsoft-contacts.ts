@@ -11,10 +11,13 @@ import type {
 import { type MicrosoftDeps, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, OUTLOOK_CONTACTS_SCOPES, startMicrosoft } from './microsoft.ts'
+import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './tenant-access.ts'
 
 export interface MicrosoftContactsFixture {
   graph: Microsoft
   user: string
+  /** Withdraws the consent. */
+  revoke(): void
   /** The default folder. */
   bookId: string
   provider: ContactsProvider
@@ -28,12 +31,12 @@ export interface MicrosoftContactsFixture {
 export async function microsoftContacts(
   deps: Partial<Pick<MicrosoftDeps, 'clock'>> = {},
   scopes: string[] = OUTLOOK_CONTACTS_SCOPES,
+  owner: TokenOwner = 'user',
 ): Promise<MicrosoftContactsFixture> {
   const user = 'ada@example.test'
   const graph = await startMicrosoft()
-  graph.addUser(user)
-  const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...scopes])
-  const { contacts, mail } = microsoftProvider({
+  graph.addUser(user, owner === 'tenant' ? { tenant: TENANT } : {})
+  const { contacts, mail, tenant } = microsoftProvider({
     graphUrl: graph.url,
     loginUrl: graph.url,
     clock: systemClock,
@@ -41,16 +44,23 @@ export async function microsoftContacts(
     ...deps,
     retry: { baseMs: 5, capMs: 20 },
   })
-  const access: MailAccess = {
-    accountId: 'acc_microsoft',
-    email: user,
-    settings: {},
-    secrets: {},
-    accessToken: async () => accessToken,
+  async function signedIn(): Promise<OpenedAccess> {
+    const { accessToken } = await graph.grant(user, ['openid', 'offline_access', 'User.Read', ...scopes])
+    const access: MailAccess = {
+      accountId: 'acc_microsoft',
+      email: user,
+      settings: {},
+      secrets: {},
+      accessToken: async () => accessToken,
+    }
+    return { access, expireTokens: () => graph.expireAccessTokens(user), revoke: () => graph.revokeGrants(user) }
   }
+  const opened = owner === 'tenant' ? microsoftTenantAccess(graph, user, tenant) : await signedIn()
+  const { access } = opened
   return {
     graph,
     user,
+    revoke: opened.revoke,
     bookId: graph.contacts.defaultFolder(user),
     provider: contacts,
     access,
@@ -64,8 +74,12 @@ export async function microsoftContacts(
 }
 
 /** For the conformance suite. */
-export async function microsoftContactsFixture(): Promise<ContactsFixture> {
-  const { graph, user, bookId, provider, access, stop } = await microsoftContacts()
+export async function microsoftContactsFixture(owner: TokenOwner = 'user'): Promise<ContactsFixture> {
+  const { graph, user, bookId, provider, access, revoke, stop } = await microsoftContacts(
+    {},
+    OUTLOOK_CONTACTS_SCOPES,
+    owner,
+  )
   return {
     provider,
     access,
@@ -77,7 +91,7 @@ export async function microsoftContactsFixture(): Promise<ContactsFixture> {
     remove: async (id) => graph.contacts.remove(user, id),
     setPhoto: async (id, jpeg) => graph.contacts.setPhoto(user, id, Buffer.from(jpeg)),
     expireCursors: async () => graph.contacts.expireDelta(user),
-    refuse: async () => graph.revokeGrants(user),
+    refuse: async () => revoke(),
   }
 }
 

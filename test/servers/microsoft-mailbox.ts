@@ -5,6 +5,7 @@ import type { MailAccess, SendProvider } from '../../src/providers/contract/inde
 import { microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, startMicrosoft } from './microsoft.ts'
+import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './tenant-access.ts'
 
 const USER = 'ada@example.test'
 /** Before a request is sent again. */
@@ -24,25 +25,29 @@ export function microsoftAt(graphUrl: string, clock: Clock = systemClock) {
 type MicrosoftMailbox = IdMailboxFixture & { archive: string; graph: Microsoft; user: string; sending: SendProvider }
 
 /** A mailbox at the fake Graph, used through the provider. Refreshes its token like the service. */
-export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Promise<MicrosoftMailbox> {
+export async function microsoftMailbox(
+  uploads: Partial<OutboundDeps> = {},
+  owner: TokenOwner = 'user',
+): Promise<MicrosoftMailbox> {
   const graph = await startMicrosoft()
-  graph.addUser(USER)
+  graph.addUser(USER, owner === 'tenant' ? { tenant: TENANT } : {})
   // Graph's times are whole seconds: each message gets its own second, in the past.
   let arrivedMs = Date.now() - 3_600_000
   const client = outbound({ guard: openGuard, ...uploads })
-  const { mail, sending } = microsoftProvider({
+  const { mail, sending, tenant } = microsoftProvider({
     graphUrl: graph.url,
     loginUrl: graph.url,
     clock: systemClock,
     outbound: client,
     retry: SOON,
   })
+  const opened = owner === 'tenant' ? microsoftTenantAccess(graph, USER, tenant) : await signedIn(graph)
   return {
     graph,
     user: USER,
     mail,
     sending,
-    access: await signedIn(graph),
+    access: opened.access,
     inbox: graph.folderId(USER, 'inbox'),
     trash: graph.folderId(USER, 'deleteditems'),
     archive: graph.folderId(USER, 'archive'),
@@ -70,8 +75,8 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
       })
     },
     heal: () => graph.faults.clear(),
-    expireTokens: () => graph.expireAccessTokens(USER),
-    revoke: async () => graph.revokeGrants(USER),
+    expireTokens: opened.expireTokens,
+    revoke: async () => opened.revoke(),
     async stop() {
       await client.close()
       await graph.close()
@@ -80,7 +85,7 @@ export async function microsoftMailbox(uploads: Partial<OutboundDeps> = {}): Pro
 }
 
 /** Refreshes the token as the service does, each time with the latest refresh token. */
-async function signedIn(graph: Microsoft): Promise<MailAccess> {
+async function signedIn(graph: Microsoft): Promise<OpenedAccess> {
   const login = microsoftLogin({
     clientId: graph.client.id,
     clientSecret: graph.client.secret,
@@ -90,7 +95,7 @@ async function signedIn(graph: Microsoft): Promise<MailAccess> {
     clock: systemClock,
   })
   let { accessToken, refreshToken } = await graph.grant(USER)
-  return {
+  const access: MailAccess = {
     accountId: 'acc_1',
     email: USER,
     settings: {},
@@ -103,5 +108,10 @@ async function signedIn(graph: Microsoft): Promise<MailAccess> {
       }
       return accessToken
     },
+  }
+  return {
+    access,
+    expireTokens: () => graph.expireAccessTokens(USER),
+    revoke: () => graph.revokeGrants(USER),
   }
 }

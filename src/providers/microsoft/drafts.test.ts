@@ -4,7 +4,8 @@ import { plainMail } from '../../../test/servers/messages.ts'
 import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
 import { draftsConformance } from '../conformance/drafts.ts'
 
-draftsConformance('microsoft', microsoftDraftsFixture)
+draftsConformance('microsoft', () => microsoftDraftsFixture())
+draftsConformance('a tenant at Microsoft', () => microsoftDraftsFixture('tenant'))
 
 it('deletes a draft where there is no permanentDelete', async () => {
   const { graph, user, mail, access, stop } = await microsoftMailbox()

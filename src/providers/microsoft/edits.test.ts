@@ -5,6 +5,7 @@ import { microsoftMailbox } from '../../../test/servers/microsoft-mailbox.ts'
 import { editsConformance } from '../conformance/edits.ts'
 
 editsConformance('microsoft', async () => idChanges(await microsoftMailbox(), false))
+editsConformance('a tenant at Microsoft', async () => idChanges(await microsoftMailbox({}, 'tenant'), false))
 
 describe('deleting messages at Graph for good', () => {
   async function opened() {

@@ -1,4 +1,5 @@
 import { microsoftCalendarFixture } from '../../../../test/servers/microsoft-calendars.ts'
 import { calendarConformance } from '../../conformance/calendar.ts'
 
-calendarConformance('Microsoft', microsoftCalendarFixture)
+calendarConformance('Microsoft', () => microsoftCalendarFixture())
+calendarConformance('a tenant at Microsoft', () => microsoftCalendarFixture('tenant'))
