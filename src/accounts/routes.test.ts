@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { imapUser, testAccounts } from '../../test/kit/accounts/accounts.ts'
-import { loginAt } from '../../test/kit/accounts/oauth.ts'
+import { loginAt, oauthLink } from '../../test/kit/accounts/oauth.ts'
 import { describeEachDatabase } from '../../test/kit/database/database.ts'
 import { eventually } from '../../test/kit/eventually.ts'
 import { expectForgeriesRefused } from '../../test/kit/http/cursors.ts'
@@ -284,6 +284,16 @@ describeEachDatabase('the accounts API', (open) => {
     }
     expect((await call('GET', `/accounts?status=paused&cursor=${nextCursor}`)).body.error.code).toBe('invalid_cursor')
     expect((await call('GET', '/accounts?status=broken')).status).toBe(400)
+  })
+
+  it.each(['gmail', 'microsoft'] as const)('refuses to choose folders for %s, and says why', async (provider) => {
+    const { call, fixture } = await serve()
+    const { id } = await fixture.link(oauthLink('r', { provider }))
+    const { status, body } = await call('PATCH', `/accounts/${id}`, { folders: ['INBOX'] })
+    expect(status).toBe(400)
+    const why = `cannot be chosen for ${provider}, which reports the changes of all folders together`
+    expect(body.error.details).toMatchObject([{ path: 'body.folders', message: why }])
+    expect((await call('GET', `/accounts/${id}`)).body.folders).toBeNull()
   })
 
   it('changes only the members that a client may change', async () => {
