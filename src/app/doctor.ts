@@ -31,7 +31,7 @@ import { inspectRedis } from '../platform/redis/index.ts'
 import { checkKeys } from '../platform/secrets/index.ts'
 import { type Clock, clockAhead, systemClock } from '../platform/time/clock.ts'
 import { pubsub } from '../providers/shared/pubsub/index.ts'
-import { signInChecks } from './provider-checks.ts'
+import { mailSignInChecks, signInChecks } from './provider-checks.ts'
 import { pubsubSettings } from './settings.ts'
 import { signIn } from './sign-in.ts'
 import { fileStorePath, openFileStore } from './store.ts'
@@ -94,6 +94,7 @@ export function doctor(config: Config, { clock = systemClock, ca }: DoctorOption
       { name: 'service', run: async () => service(await running()) },
       ...publicUrlChecks({ publicUrl: config.publicUrl, resolve, clock, runningInstances: running, ca }),
       ...signIns.flatMap(({ checks }) => checks),
+      ...[...mailSignInChecks(config, logins, guard).values()].flat(),
       { name: 'gmail push', run: () => pubsubWorks(config, clock) },
       webhooksCheck({ targets: async () => activeEndpoints((await readable()).read), guard, clock, ca }),
       clockCheck(times),

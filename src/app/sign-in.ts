@@ -161,13 +161,18 @@ export function providerSetups({ publicUrl }: Pick<Config, 'publicUrl'>, logins:
   return [
     ...PROVIDERS.map((name) => ({
       name,
+      label: null,
       isConfigured: logins[name] !== undefined,
       redirectUrl: redirectUri(publicUrl, name),
       scopes: [...(logins[name]?.scopes ?? [])],
     })),
-    { name: 'imap', isConfigured: true, redirectUrl: null, scopes: [] },
-    ...[...logins.mail.values()].map(({ provider: { name }, login }) => {
-      return { name, isConfigured: true, redirectUrl: redirectUri(publicUrl, name), scopes: [...login.scopes] }
-    }),
+    { name: 'imap', label: null, isConfigured: true, redirectUrl: null, scopes: [] },
+    ...[...logins.mail.values()].map(({ provider: { name, label }, login }) => ({
+      name,
+      label,
+      isConfigured: true,
+      redirectUrl: redirectUri(publicUrl, name),
+      scopes: [...login.scopes],
+    })),
   ]
 }

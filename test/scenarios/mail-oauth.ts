@@ -4,15 +4,17 @@ import { makeAuthority } from '../servers/authority.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { freePort } from '../servers/free-port.ts'
 import { ISSUER_CLIENT, type Issuer, startIssuer } from '../servers/issuer.ts'
+import { type Radicale, startRadicale } from '../servers/radicale.ts'
 import { startPostfix } from '../servers/unpacked/postfix.ts'
 import type { SubmissionServer } from '../servers/unpacked/submission-server.ts'
 import { type Client, client } from './client.ts'
 
-/** Two replicas of the built service, a real issuer, and mail servers that take its access tokens only. */
+/** Two replicas of the built service, a real issuer, and servers of mail, calendars and contacts that take its access tokens only. */
 export interface MailOAuthStage {
   issuer: Issuer
   dovecot: Dovecot
   postfix: SubmissionServer
+  radicale: Radicale
   replicas: readonly [ServiceProcess, ServiceProcess]
   apis: readonly [Client, Client]
   /** The consent page of the issuer, as the hosted page leads to it. */
@@ -42,25 +44,32 @@ export async function startMailOAuthStage(place: Place): Promise<MailOAuthStage>
     closers.push(() => dovecot.stop())
     const postfix = await startPostfix({ dovecotAuthPort: authPort, makeCertificate })
     closers.push(() => postfix.stop())
+    const acme = {
+      label: 'Acme Mail',
+      ...ISSUER_CLIENT,
+      authorizationUrl: `${issuer.url}/auth`,
+      tokenUrl: `${issuer.url}/token`,
+      revocationUrl: `${issuer.url}/token/revocation`,
+      userinfoUrl: `${issuer.url}/me`,
+      scopes: ['openid', 'email', 'offline_access'],
+      authorizationParameters: { prompt: 'consent' },
+      mxHosts: [],
+      imap: { host: dovecot.host, port: dovecot.imapsPort },
+      smtp: { host: postfix.host, port: postfix.port, secure: false },
+    }
+    const radicale = await startRadicale({ oauth: issuer })
+    closers.push(() => radicale.stop())
     const env = {
       ...SHARED_KEYS,
       PUBLIC_URL: publicUrl,
       LOG_LEVEL: 'info',
+      CONTACTS_ENABLED: 'true',
       NODE_EXTRA_CA_CERTS: authority.file,
+      // The others as an import of another service finds them: by the names of the presets.
       OAUTH_PROVIDERS: JSON.stringify({
-        acme: {
-          label: 'Acme Mail',
-          ...ISSUER_CLIENT,
-          domains: ['acme.test'],
-          authorizationUrl: `${issuer.url}/auth`,
-          tokenUrl: `${issuer.url}/token`,
-          revocationUrl: `${issuer.url}/token/revocation`,
-          userinfoUrl: `${issuer.url}/me`,
-          scopes: ['openid', 'email', 'offline_access'],
-          authorizationParameters: { prompt: 'consent' },
-          imap: { host: dovecot.host, port: dovecot.imapsPort },
-          smtp: { host: postfix.host, port: postfix.port, secure: false },
-        },
+        acme: { ...acme, domains: ['acme.test'], caldavUrl: radicale.url },
+        outlook: acme,
+        mailru: acme,
       }),
     }
     const start = async (options: { port?: number } = {}) => {
@@ -86,6 +95,7 @@ export async function startMailOAuthStage(place: Place): Promise<MailOAuthStage>
       issuer,
       dovecot,
       postfix,
+      radicale,
       replicas,
       apis,
       consentUrl,

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { eventually } from '../kit/eventually.ts'
 import { newBook, newCalendar, requestDav } from './dav-requests.ts'
 import { freePort } from './free-port.ts'
@@ -24,12 +25,16 @@ export interface Radicale {
 }
 
 const PROGRAM = '/usr/bin/radicale'
+const PLUGINS = fileURLToPath(new URL('radicale-plugins', import.meta.url))
+/** For requests of the tests themselves, where users have access tokens only. */
+const OWN_PASSWORD = 'of the tests'
 
 export function radicaleAvailable(): boolean {
   return existsSync(PROGRAM)
 }
 
-export async function startRadicale(): Promise<Radicale> {
+/** With `oauth`, users sign in with access tokens of this issuer alone. */
+export async function startRadicale({ oauth }: { oauth?: { introspectionUrl: string } } = {}): Promise<Radicale> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-radicale-'))
   const passwords = new Map<string, string>()
   const passwordFile = join(folder, 'users')
@@ -43,9 +48,7 @@ export async function startRadicale(): Promise<Radicale> {
     `[server]
 hosts = 127.0.0.1:${port}
 [auth]
-type = htpasswd
-htpasswd_filename = ${passwordFile}
-htpasswd_encryption = plain
+${oauth === undefined ? `type = htpasswd\nhtpasswd_filename = ${passwordFile}\nhtpasswd_encryption = plain` : 'type = bearer_auth'}
 delay = 0
 [rights]
 type = owner_only
@@ -58,7 +61,18 @@ level = error
 `,
   )
   await mkdir(join(folder, 'data'))
-  const child = spawn(PROGRAM, ['--config', config], { stdio: 'ignore' })
+  const child = spawn(PROGRAM, ['--config', config], {
+    stdio: 'ignore',
+    ...(oauth !== undefined && {
+      env: {
+        ...process.env,
+        PYTHONPATH: PLUGINS,
+        PYTHONDONTWRITEBYTECODE: '1',
+        INTROSPECTION_URL: oauth.introspectionUrl,
+        RADICALE_PASSWORD: OWN_PASSWORD,
+      },
+    }),
+  })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
@@ -69,7 +83,7 @@ level = error
   })
 
   async function request(user: string, method: string, path: string, body?: string, headers = {}): Promise<string> {
-    const login = { user, password: passwords.get(user) ?? '' }
+    const login = { user, password: passwords.get(user) ?? (oauth === undefined ? '' : OWN_PASSWORD) }
     return requestDav(url + path, { method, body, headers, login })
   }
 

@@ -2457,7 +2457,7 @@ export class Providers {
   /**
    * Check the settings of a provider
    *
-   * Asks the provider whether it accepts the client id, the secret and the redirect address. Takes at most 10 s. Connects no mailbox.
+   * Asks the provider whether it accepts the client id, the secret and the redirect address; for a name in OAUTH_PROVIDERS also whether the names of its servers resolve. Takes at most 10 s. Connects no mailbox.
    *
    * `POST /providers/{providerName}/validate`
    */

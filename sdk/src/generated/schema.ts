@@ -2056,7 +2056,7 @@ export interface paths {
         put?: never;
         /**
          * Check the settings of a provider
-         * @description Asks the provider whether it accepts the client id, the secret and the redirect address. Takes at most 10 s. Connects no mailbox.
+         * @description Asks the provider whether it accepts the client id, the secret and the redirect address; for a name in OAUTH_PROVIDERS also whether the names of its servers resolve. Takes at most 10 s. Connects no mailbox.
          */
         post: operations["validateProvider"];
         delete?: never;
@@ -11119,7 +11119,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description gmail, microsoft or imap. */
+                /** @description gmail, microsoft, imap, or a name in OAUTH_PROVIDERS. */
                 providerName: string;
             };
             cookie?: never;

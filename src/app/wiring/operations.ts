@@ -130,7 +130,7 @@ export function operationRoutes(
   features: Features,
 ): void {
   const { config, clock, instanceId, log } = context
-  const { db, bus, cache } = infrastructure
+  const { db, bus, cache, guard } = infrastructure
   const { accounts, gmailUnits, idempotency, keys, logins, reader, sessions, sync } = features
   const transaction: typeof db.transaction = (body) => db.transaction(body)
 
@@ -153,6 +153,10 @@ export function operationRoutes(
     readSanitized: (id, message) => reader.detail(id, message, { sanitize: true }),
   })
   settingsRoutes(server, context)
-  doctorRoutes(server, { instanceId, idempotency, findChecks: (provider) => findChecks(provider, config, logins) })
+  doctorRoutes(server, {
+    instanceId,
+    idempotency,
+    findChecks: (provider) => findChecks(provider, config, logins, guard),
+  })
   encryptionRoutes(server, { encryption: features.encryption, idempotency })
 }

@@ -6,6 +6,7 @@ export { type Check, type CheckResult, failed, ok, runChecks, Skip, skipped, war
 export { clockCheck, type TimeSource } from './clock.ts'
 export { dataFolderCheck } from './data-folder.ts'
 export { databaseChecks, openedBy } from './database.ts'
+export { mailProviderChecks } from './mail-provider.ts'
 export { type ProviderChecks, providerChecks } from './provider.ts'
 export { publicUrlChecks } from './public-url.ts'
 export { redisChecks } from './redis.ts'

@@ -69,8 +69,10 @@ export function doctorRoutes(app: App, { instanceId, findChecks, idempotency }: 
         operationId: 'validateProvider',
         summary: 'Check the settings of a provider',
         description:
-          'Asks the provider whether it accepts the client id, the secret and the redirect address. Takes at most 10 s. Connects no mailbox.',
-        params: Type.Object({ providerName: Type.String({ description: 'gmail, microsoft or imap.' }) }),
+          'Asks the provider whether it accepts the client id, the secret and the redirect address; for a name in OAUTH_PROVIDERS also whether the names of its servers resolve. Takes at most 10 s. Connects no mailbox.',
+        params: Type.Object({
+          providerName: Type.String({ description: 'gmail, microsoft, imap, or a name in OAUTH_PROVIDERS.' }),
+        }),
         response: { 200: validationSchema },
       },
     },

@@ -1,3 +1,4 @@
+import { parseEmailAddress } from '../../platform/formats/email-address.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { LoginProvider, MailSettings, ProviderUser } from '../contract/index.ts'
 import { ProviderError } from '../contract/index.ts'
@@ -54,7 +55,7 @@ function mailLogin(provider: MailOAuthProvider, clock: Clock): LoginProvider {
     const { userinfoUrl } = provider
     const claims = userinfoUrl === undefined ? readClaims(idToken) : await get(userinfoUrl, accessToken)
     const names = [claims.email, claims.preferred_username, claims.sub, entered]
-    const email = names.find((text): text is string => typeof text === 'string' && text.includes('@'))
+    const email = names.find((text): text is string => typeof text === 'string' && isEmail(text))
     if (email === undefined) throw new ProviderError('rejected', `${label} did not say whose mailbox this is`)
     return { id: email, email } satisfies ProviderUser
   }
@@ -73,3 +74,5 @@ function mailLogin(provider: MailOAuthProvider, clock: Clock): LoginProvider {
     },
   }
 }
+
+const isEmail = (text: string) => parseEmailAddress(text).address !== undefined

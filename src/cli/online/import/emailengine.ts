@@ -4,6 +4,7 @@ import {
   firstAddress,
   invalid,
   needsConsent,
+  type SignIns,
   unsupported,
   type Verdict,
 } from './foreign-account.ts'
@@ -14,33 +15,57 @@ const MASKED = '******'
 const ENCRYPTED = /^\$wd\d+\$[^$]+(?:\$[^$]+){4}$/
 const IMAP_PORT = '143'
 
+const NO_ID = invalid('no account id')
 const NO_CREDENTIALS = invalid('no credentials: use emailengine export')
 
 /** The types of accounts that sign in with a password. */
 const WITHOUT_OAUTH = ['', 'imap', 'sending']
-/** Its OAuth providers that are ours. */
-const OAUTH: Readonly<Record<string, 'gmail' | 'microsoft'>> = { gmail: 'gmail', outlook: 'microsoft' }
+/** Its OAuth providers, as what they are here: over their API, and by the name of the preset in OAUTH_PROVIDERS over IMAP. */
+const OAUTH: Readonly<Record<string, { provider: 'gmail' | 'microsoft' | 'imap'; preset: string }>> = {
+  gmail: { provider: 'gmail', preset: 'google' },
+  outlook: { provider: 'microsoft', preset: 'outlook' },
+  mailRu: { provider: 'imap', preset: 'mailru' },
+}
 
 /**
  * Reads what `emailengine export --account ID` prints: the account with its decrypted secrets, and in `_app` its OAuth application.
  * `GET /v1/account/{account}` returns the same without them: then the verdict says what is missing.
  */
-export function readEmailEngineAccount(record: Fields): ForeignAccount {
+export function readEmailEngineAccount(record: Fields, signIns: SignIns): ForeignAccount {
   const oauth2 = readFields(record, 'oauth2')
   const app = readFields(record, '_app')
   const user = readText(readFields(oauth2, 'auth'), 'user')
   const imapUser = readText(readFields(readFields(record, 'imap'), 'auth'), 'user')
   const type = readText(app, 'provider') ?? readText(record, 'type') ?? readText(oauth2, 'provider') ?? ''
   const isOAuth = Object.keys(oauth2).length > 0 || !WITHOUT_OAUTH.includes(type)
-  const account = {
-    id: readText(record, 'account') ?? null,
-    // The address that signs in: the address of the account may be an alias.
-    email: firstAddress(user, readText(record, 'email'), imapUser),
-    provider: isOAuth ? (Object.hasOwn(OAUTH, type) ? (OAUTH[type] ?? null) : null) : ('imap' as const),
+  const id = readText(record, 'account') ?? null
+  // The address that signs in: the address of the account may be an alias.
+  const email = firstAddress(user, readText(record, 'email'), imapUser)
+  if (!isOAuth) {
+    const verdict = id === null ? NO_ID : judgeImap(record, id, email)
+    return { id, email, provider: 'imap', verdict }
   }
-  if (account.id === null) return { ...account, verdict: invalid('no account id') }
-  if (!isOAuth) return { ...account, verdict: judgeImap(record, account.id, account.email) }
-  return { ...account, verdict: judgeOAuth({ oauth2, app, type, sendOnly: record.sendOnly === true }, account) }
+  const known = Object.hasOwn(OAUTH, type) ? OAUTH[type] : undefined
+  const preset = known && chooseImap(known, readText(app, 'baseScopes') ?? 'imap', signIns)
+  const provider = preset === undefined ? (known?.provider ?? null) : 'imap'
+  if (id === null) return { id, email, provider, verdict: NO_ID }
+  const verdict = judgeOAuth({ oauth2, app, type, sendOnly: record.sendOnly === true }, { id, email, provider }, preset)
+  return { id, email, provider, verdict }
+}
+
+/**
+ * The name in OAUTH_PROVIDERS for a consent that is for IMAP. Undefined where the token is used over the API. A consent for IMAP at Google
+ * is good for its API, too; at Microsoft it never is.
+ */
+function chooseImap(
+  { provider, preset }: { provider: string; preset: string },
+  baseScopes: string,
+  { clients, oauthProviders }: SignIns,
+): string | undefined {
+  if (provider === 'imap') return oauthProviders?.has(preset) === false ? undefined : preset
+  const isConfigured = oauthProviders?.has(preset) === true
+  const canUseApi = provider === 'gmail' && clients?.gmail !== null
+  return baseScopes === 'imap' && isConfigured && !canUseApi ? preset : undefined
 }
 
 /** Its commands write their log to the same output, unless EENGINE_LOG_LEVEL is silent. */
@@ -50,7 +75,8 @@ export function isEmailEngineLogLine({ level, time, imap, oauth2 }: Fields): boo
 
 function judgeOAuth(
   { oauth2, app, type, sendOnly }: { oauth2: Fields; app: Fields; type: string; sendOnly: boolean },
-  { id, email, provider }: Omit<ForeignAccount, 'verdict'>,
+  { id, email, provider }: { id: string; email: string | null; provider: ForeignAccount['provider'] },
+  preset: string | undefined,
 ): Verdict {
   const auth = readFields(oauth2, 'auth')
   if (type === 'delegated' || auth.delegatedUser || auth.delegatedAccount) {
@@ -59,18 +85,28 @@ function judgeOAuth(
   if (type === 'gmailService' || type === 'outlookService') {
     return needsConsent('access for a whole organisation: here each user signs in')
   }
-  if (type === 'mailRu') return needsConsent('Mail.ru over OAuth: the user signs in with an app password')
-  if (provider !== 'gmail' && provider !== 'microsoft') return unsupported('an OAuth application that is not known')
+  if (provider === null) return unsupported('an OAuth application that is not known')
   if (sendOnly) return unsupported('sends only: the mailbox cannot be read')
   if (Object.keys(oauth2).length === 0) return NO_CREDENTIALS
   if (oauth2.useAuthServer === true) return needsConsent('your authentication server keeps the tokens')
   if (provider === 'microsoft' && (readText(app, 'baseScopes') ?? 'imap') === 'imap') {
-    return needsConsent('the consent is for IMAP and SMTP, not for Microsoft Graph')
+    return needsConsent(
+      'the consent is for IMAP and SMTP, not for Microsoft Graph: add outlook with this OAuth client to OAUTH_PROVIDERS, or the user signs in',
+    )
   }
   const refreshToken = readText(oauth2, 'refreshToken')
   if (refreshToken === undefined) return needsConsent('no refresh token')
   const problem = secretProblem(refreshToken)
   if (problem !== undefined) return problem
+  if (preset !== undefined) {
+    if (email === null) return invalid('no email address')
+    return { kind: 'ready', body: { oauthProvider: preset, customUserId: id, refreshToken, email } }
+  }
+  if (provider === 'imap') {
+    return needsConsent(
+      'Mail.ru over OAuth: add mailru with this OAuth client to OAUTH_PROVIDERS, or the user signs in with an app password',
+    )
+  }
   return {
     kind: 'ready',
     body: { provider, customUserId: id, refreshToken, email },
@@ -94,7 +130,9 @@ function judgeImap(record: Fields, id: string, email: string | null): Verdict {
   const username = readText(auth, 'user')
   const password = readText(auth, 'pass')
   if (host === undefined || username === undefined) return invalid('no IMAP server or user')
-  if (password === undefined) return needsConsent('no password')
+  if (password === undefined) {
+    return needsConsent(auth.accessToken ? 'an access token, which expires, and no refresh token' : 'no password')
+  }
   const smtpPassword = readText(smtpAuth, 'pass')
   const problem = secretProblem(password) ?? (smtpPassword && secretProblem(smtpPassword))
   if (problem) return problem

@@ -1,4 +1,4 @@
-import type { NewImapAccount, NewOAuthAccount } from '@posthorn/sdk'
+import type { NewImapAccount, NewImapOAuthAccount, NewOAuthAccount } from '@posthorn/sdk'
 import { isEmailAddress } from '../../../platform/formats/email-address.ts'
 
 /** An account of another service as its record describes it, without its secrets. */
@@ -11,12 +11,14 @@ export interface ForeignAccount {
   verdict: Verdict
 }
 
+export type NewAccount = NewImapAccount | NewImapOAuthAccount | NewOAuthAccount
+
 /** What can be done with an account. The reasons contain nothing of the record. */
 export type Verdict =
   | {
       kind: 'ready'
       /** The body of `POST /accounts`. It contains secrets. */
-      body: NewImapAccount | NewOAuthAccount
+      body: NewAccount
       /** The OAuth client that the refresh token was issued to, if the record names it. */
       clientId?: string | undefined
     }
@@ -26,8 +28,16 @@ export type Verdict =
   /** Another export, or another record, may do. */
   | { kind: 'invalid'; reason: string }
 
+/** The sign-ins that the service is set up for. Undefined where the key may not read them. */
+export interface SignIns {
+  /** The OAuth client of each provider; null when it is not configured. */
+  clients: Readonly<Record<'gmail' | 'microsoft', string | null>> | undefined
+  /** The names in OAUTH_PROVIDERS. */
+  oauthProviders: ReadonlySet<string> | undefined
+}
+
 /** Reads the record of one service. */
-export type ReadAccount = (record: Readonly<Record<string, unknown>>) => ForeignAccount
+export type ReadAccount = (record: Readonly<Record<string, unknown>>, signIns: SignIns) => ForeignAccount
 
 export const needsConsent = (reason: string): Verdict => ({ kind: 'needs_consent', reason })
 export const unsupported = (reason: string): Verdict => ({ kind: 'unsupported', reason })

@@ -117,5 +117,6 @@ async function importAll(
 }
 
 function bodyOf({ body }: Extract<PlannedAccount['verdict'], { kind: 'ready' }>, otherAddresses: boolean) {
-  return otherAddresses && 'refreshToken' in body ? { ...body, email: null } : body
+  // The login at a mail server names the mailbox, and the server decides whether the token is for it.
+  return otherAddresses && 'refreshToken' in body && !('oauthProvider' in body) ? { ...body, email: null } : body
 }

@@ -1,6 +1,7 @@
-import type { ApiError, NewImapAccount, NewOAuthAccount, Posthorn } from '@posthorn/sdk'
+import type { ApiError, Posthorn } from '@posthorn/sdk'
 import { sleep } from '../../../platform/concurrency/abort.ts'
 import { isForeign } from '../failures.ts'
+import type { NewAccount } from './foreign-account.ts'
 
 export type LinkResult =
   | { status: 'imported'; accountId: string }
@@ -18,7 +19,7 @@ const MAX_PAUSE_MS = 30_000
  */
 export async function linkAccount(
   { accounts }: Pick<Posthorn, 'accounts'>,
-  body: NewImapAccount | NewOAuthAccount,
+  body: NewAccount,
   signal: AbortSignal,
 ): Promise<LinkResult> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,13 +1,11 @@
 import type { Account, Posthorn } from '@posthorn/sdk'
 import type { Fields } from './fields.ts'
-import { type ForeignAccount, invalid, needsConsent, type ReadAccount } from './foreign-account.ts'
+import { type ForeignAccount, invalid, needsConsent, type ReadAccount, type SignIns } from './foreign-account.ts'
 import type { FoundRecord } from './read-records.ts'
 
 /** What the service has and accepts, read once before the import. */
-export interface ServiceState {
+export interface ServiceState extends SignIns {
   accounts: readonly Account[]
-  /** The OAuth client of each provider; null when it is not configured. Undefined when the key may not read the settings. */
-  clients: Readonly<Record<'gmail' | 'microsoft', string | null>> | undefined
 }
 
 export interface PlannedAccount extends ForeignAccount {
@@ -19,6 +17,8 @@ export interface PlannedAccount extends ForeignAccount {
 
 const PAGE = 200
 const SETTINGS = { gmail: 'GOOGLE_CLIENT_ID', microsoft: 'MICROSOFT_CLIENT_ID' } as const
+/** Without names in OAUTH_PROVIDERS. */
+const PROVIDERS = ['gmail', 'microsoft', 'imap']
 const EMPTY: ForeignAccount = { id: null, email: null, provider: null, verdict: invalid('no JSON object') }
 
 export async function readServiceState(posthorn: Posthorn): Promise<ServiceState> {
@@ -26,14 +26,18 @@ export async function readServiceState(posthorn: Posthorn): Promise<ServiceState
   const accounts: Account[] = []
   for await (const account of posthorn.accounts.list({ limit: PAGE })) accounts.push(account)
   // Only a key with the scope admin may read them. Without them, the provider itself refuses a foreign token.
-  const listed = await posthorn.settings.list().catch((error: unknown) => {
+  const unlessForbidden = (error: unknown) => {
     if (error instanceof PermissionError) return undefined
     throw error
-  })
+  }
+  const listed = await posthorn.settings.list().catch(unlessForbidden)
+  const health = await posthorn.health.getDetailed().catch(unlessForbidden)
   const find = (variable: string) => listed?.settings.find((setting) => setting.variable === variable)?.value ?? null
   return {
     accounts,
     clients: listed && { gmail: find(SETTINGS.gmail), microsoft: find(SETTINGS.microsoft) },
+    oauthProviders:
+      health && new Set(health.data.providers.flatMap(({ name }) => (PROVIDERS.includes(name) ? [] : name))),
   }
 }
 
@@ -44,7 +48,7 @@ export async function readServiceState(posthorn: Posthorn): Promise<ServiceState
 export function planImport(
   records: readonly FoundRecord[],
   read: ReadAccount,
-  { accounts, clients }: ServiceState,
+  { accounts, ...signIns }: ServiceState,
   { otherAddresses }: { otherAddresses: boolean },
 ): PlannedAccount[] {
   const isSame = (account: ForeignAccount, other: Account) =>
@@ -58,10 +62,10 @@ export function planImport(
     else others.push(account)
   }
   return mergeRecords(records).map(({ record, position }) => {
-    const account = record === undefined ? EMPTY : read(record)
+    const account = record === undefined ? EMPTY : read(record, signIns)
     const candidates = byUser.get(JSON.stringify([account.provider, account.id])) ?? []
     const existing = candidates.find((other) => isSame(account, other))
-    return { ...limitId(checkClient(account, clients)), record: position, existing }
+    return { ...limitId(checkClient(account, signIns.clients)), record: position, existing }
   })
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readEmailEngineAccount } from './emailengine.ts'
-import type { ForeignAccount } from './foreign-account.ts'
+import type { ForeignAccount, SignIns } from './foreign-account.ts'
 import { readNylasGrant } from './nylas.ts'
 import { planImport } from './plan.ts'
 import { readRecords } from './read-records.ts'
@@ -59,7 +59,9 @@ describe('an account of EmailEngine', () => {
   const app = (provider: string, baseScopes?: string) => ({ provider, clientId: 'client-1', baseScopes })
   const oauth2 = { provider: 'AAAB', auth: { user: 'ada@example.com' }, refreshToken: 'r' }
   const imap = { host: 'imap.example.com', port: 993, secure: true, auth: { user: 'ada', pass: 'p' } }
-  const read = (record: object) => readEmailEngineAccount({ account: 'e-1', email: 'alias@example.com', ...record })
+  const nothing: SignIns = { clients: undefined, oauthProviders: new Set() }
+  const read = (record: object, signIns = nothing) =>
+    readEmailEngineAccount({ account: 'e-1', email: 'alias@example.com', ...record }, signIns)
 
   it('becomes an account, by its tokens or by its servers', () => {
     expect(read({ oauth2, _app: app('outlook', 'api') })).toEqual({
@@ -97,6 +99,23 @@ describe('an account of EmailEngine', () => {
     ])
   })
 
+  it.each<[string, string | undefined, Partial<SignIns>, string]>([
+    ['outlook', undefined, { oauthProviders: new Set(['outlook']) }, 'outlook'],
+    ['outlook', 'imap', { oauthProviders: new Set(['outlook']) }, 'outlook'],
+    ['outlook', 'api', { oauthProviders: new Set(['outlook']) }, 'microsoft'],
+    ['mailRu', 'imap', { oauthProviders: new Set(['mailru']) }, 'mailru'],
+    ['mailRu', 'imap', { oauthProviders: undefined }, 'mailru'],
+    ['gmail', 'imap', { oauthProviders: new Set(['google']) }, 'gmail'],
+    ['gmail', 'imap', { oauthProviders: new Set(['google']), clients: { gmail: null, microsoft: null } }, 'google'],
+    ['gmail', 'api', { oauthProviders: new Set(['google']), clients: { gmail: null, microsoft: null } }, 'gmail'],
+  ])('of %s with the scopes %s and the sign-ins %o goes to %s', (provider, baseScopes, signIns, expected) => {
+    const found = read({ oauth2, _app: app(provider, baseScopes) }, { ...nothing, ...signIns })
+    const over = ['gmail', 'microsoft'].includes(expected) ? { provider: expected } : { oauthProvider: expected }
+    const body = { customUserId: 'e-1', refreshToken: 'r', email: 'ada@example.com', ...over }
+    expect(found).toMatchObject({ verdict: { kind: 'ready', body } })
+    expect(found.provider).toBe('provider' in over ? expected : 'imap')
+  })
+
   it('keeps STARTTLS required on port 143, and optional elsewhere without TLS', () => {
     const secure = (over: object) => judged(read({ imap: { ...imap, ...over } }))[2]
     expect(secure({ port: 143, secure: false })).toMatchObject({ secure: null })
@@ -115,14 +134,21 @@ describe('an account of EmailEngine', () => {
   const masked = { ...oauth2, refreshToken: '******' }
   const encrypted = { ...imap, auth: { user: 'ada', pass: '$wd01$aes-256-gcm$aa$bb$cc$dd' } }
   it.each<[string, object, string | null, string, string]>([
-    ['tokens for IMAP at Microsoft', { oauth2, _app: app('outlook') }, 'microsoft', 'needs_consent', 'Microsoft Graph'],
+    ['tokens for IMAP at Microsoft', { oauth2, _app: app('outlook') }, 'microsoft', 'needs_consent', 'OAUTH_PROVIDERS'],
+    [
+      'an access token alone',
+      { imap: { ...imap, auth: { user: 'a', accessToken: 't' } } },
+      'imap',
+      'needs_consent',
+      'expires',
+    ],
     ['masked tokens', { oauth2: masked, type: 'gmail' }, 'gmail', 'invalid', 'masked'],
     ['encrypted passwords', { imap: encrypted }, 'imap', 'invalid', 'EENGINE_SECRET'],
     ['no tokens', { oauth2: { auth: {} }, _app: app('gmail') }, 'gmail', 'needs_consent', 'no refresh token'],
     ['a list entry', { type: 'gmail', state: 'connected' }, 'gmail', 'invalid', 'use emailengine export'],
     ['a list entry of IMAP', { type: 'imap' }, 'imap', 'invalid', 'use emailengine export'],
     ['a service account', { oauth2, _app: app('gmailService') }, null, 'needs_consent', 'organisation'],
-    ['Mail.ru', { oauth2, _app: app('mailRu') }, null, 'needs_consent', 'app password'],
+    ['Mail.ru', { oauth2, _app: app('mailRu') }, 'imap', 'needs_consent', 'add mailru'],
     ['a lost application', { oauth2 }, null, 'unsupported', 'not known'],
     [
       'a shared mailbox',
@@ -171,7 +197,7 @@ describe('the records of a file', () => {
   })
 
   it('are one account when they have the same id', () => {
-    const service = { accounts: [], clients: undefined }
+    const service = { accounts: [], clients: undefined, oauthProviders: undefined }
     const found = [
       { id: 'g-1', provider: 'google' },
       { id: 'x'.repeat(300), provider: 'google' },
@@ -186,7 +212,7 @@ describe('the records of a file', () => {
   })
 
   it('fail early where the service has no OAuth client for them', () => {
-    const service = { accounts: [], clients: { gmail: null, microsoft: 'm' } }
+    const service = { accounts: [], clients: { gmail: null, microsoft: 'm' }, oauthProviders: undefined }
     const record = { id: 'g-1', provider: 'google', settings: { refresh_token: 'r' } }
     const [planned] = planImport([record], readNylasGrant, service, { otherAddresses: false })
     expect(planned?.verdict).toMatchObject({ kind: 'invalid', reason: expect.stringContaining('GOOGLE_CLIENT_ID') })

@@ -3,6 +3,7 @@ import { nullable } from '../../../platform/formats/json-schema.ts'
 
 const providerSchema = Type.Object({
   name: Type.String(),
+  label: nullable(Type.String({ description: 'Of a name in OAUTH_PROVIDERS: what users see.' })),
   isConfigured: Type.Boolean(),
   redirectUrl: nullable(Type.String({ description: 'To enter at the provider, exactly.' })),
   scopes: Type.Array(Type.String(), { description: 'Requested from every user. Empty without a configuration.' }),

@@ -6,6 +6,7 @@ import { loginError, unusableResponse } from './errors.ts'
 import { readSubject } from './id-token.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import { probeClient, probeRedirect } from './probe.ts'
+import { asStandard, isUsable } from './token-response.ts'
 
 export interface OAuthClientOptions {
   /** For errors: `Google`. */
@@ -33,11 +34,8 @@ export interface OAuthClientOptions {
 /** A GET with the access token. It shares the 10 s of the call. */
 export type SignedInGet = (url: string, accessToken: string) => Promise<Record<string, unknown>>
 
-/** The lifetime of a token without `expires_in`, and the longest that is accepted. */
+/** The lifetime of a token without `expires_in`. */
 const DEFAULT_LIFETIME_SECONDS = 300
-const MAX_LIFETIME_SECONDS = 86_400
-/** All scopes that Google and Microsoft have for mail and calendars take less. The account stores them. */
-const MAX_SCOPE_CHARS = 16 * 1024
 
 /**
  * The authorization code flow with PKCE (RFC 7636). oauth4webapi does not see the ID token, because it would compare its issuer: for
@@ -78,14 +76,14 @@ export function oauthClient(options: OAuthClientOptions) {
 
   /** A response without scopes granted the requested ones (RFC 6749, 5.1). */
   function tokenSet(response: oauth.TokenEndpointResponse, requested: readonly string[]): TokenSet {
-    if ((response.scope?.length ?? 0) > MAX_SCOPE_CHARS) throw unusableResponse(service)
+    if (!isUsable(response)) throw unusableResponse(service)
     const scopes = response.scope?.split(' ').filter((scope) => scope !== '') ?? [...requested]
     const missing = options.missing(scopes)
     if (missing.length > 0) {
       const what = `the scope ${missing.join(' and ')}`
       throw new ProviderError('rejected', `The user did not grant ${what} of ${service}`, { missingScope: true })
     }
-    const seconds = Math.min(response.expires_in ?? DEFAULT_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS)
+    const seconds = response.expires_in ?? DEFAULT_LIFETIME_SECONDS
     return {
       accessToken: response.access_token,
       expiresAt: clock.now() + Math.round(seconds * 1000),
@@ -147,7 +145,8 @@ export function oauthClient(options: OAuthClientOptions) {
           requestOptions(limits, keepIdToken),
         )
         const tokens = tokenSet(await oauth.processAuthorizationCodeResponse(server, client, response), options.scopes)
-        return { tokens, user: await identify(signedInGet(limits.fetch), tokens.accessToken, idToken) }
+        const user = await identify(signedInGet(limits.fetch), tokens.accessToken, idToken).catch(refuseNewToken)
+        return { tokens, user }
       })
     },
 
@@ -186,6 +185,12 @@ export function oauthClient(options: OAuthClientOptions) {
     },
   }
 
+  /** The token cannot have expired, so a new sign-in would not help. */
+  function refuseNewToken(error: unknown): never {
+    if (!(error instanceof ProviderError) || error.kind !== 'auth_expired') throw error
+    throw new ProviderError('rejected', `${service} refuses the access token that it has just issued`)
+  }
+
   function signedInGet(fetchLimited: ReturnType<typeof limitedFetch>['fetch']): SignedInGet {
     return async (url, accessToken) => {
       const response = await fetchLimited(url, {
@@ -211,21 +216,4 @@ function clientAuthentication({
 }: Pick<OAuthClientOptions, 'clientSecret' | 'clientAuthentication'>): oauth.ClientAuth {
   if (clientSecret === undefined) return oauth.None()
   return place === 'body' ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
-}
-
-/**
- * A response of the token endpoint as RFC 6749 has it, without its ID token. Mail.ru leaves out that its tokens are bearer tokens, and Zoho
- * reports errors with status 200.
- */
-async function asStandard(response: Response, onIdToken: (idToken: unknown) => void): Promise<Response> {
-  const text = await response.text()
-  const { status, headers } = response
-  const body: unknown = await new Response(text).json().catch(() => undefined)
-  if (typeof body !== 'object' || body === null) return new Response(text === '' ? null : text, { status, headers })
-  const { id_token: idToken, ...rest }: Record<string, unknown> = { ...body }
-  if (idToken !== undefined) onIdToken(idToken)
-  const isToken = typeof rest.access_token === 'string'
-  const isError = status === 200 && !isToken && typeof rest.error === 'string'
-  const standard = isToken ? { token_type: 'Bearer', ...rest } : rest
-  return new Response(JSON.stringify(standard), { status: isError ? 400 : status, headers })
 }

@@ -44,9 +44,10 @@ function toError(service: string, code: string, body: Record<string, unknown> | 
     return new ProviderError('unavailable', `${service} is busy (AADSTS${aadsts[0]})`)
   }
   const kind = KINDS[code.toLowerCase()] ?? 'rejected'
+  const sentence = REFUSED_CLIENT.includes(code.toLowerCase()) ? CLIENT_SENTENCE : SENTENCES[kind]
   return new ProviderError(
     kind,
-    `${service} ${SENTENCES[kind] ?? 'refused the request'} (${formatDetail(code, aadsts)})`,
+    `${service} ${sentence ?? 'refused the request'} (${formatDetail(code, aadsts)})`,
     // Google's response to a refresh token of another client. Microsoft's `invalid_grant` gives no reason, and its
     // `unauthorized_client` is about the client itself.
     { foreignToken: code === 'unauthorized_client' && aadsts.length === 0 },
@@ -107,6 +108,11 @@ const SENTENCES: { readonly [Kind in ProviderErrorKind]?: string } = {
   rate_limited: 'received too many requests',
   rejected: 'refused the request of this service',
 }
+
+/** The codes for a wrong id or secret. Google has the last two for clients that were deleted or disabled. */
+export const REFUSED_CLIENT: readonly string[] = ['invalid_client', 'deleted_client', 'disabled_client']
+
+const CLIENT_SENTENCE = 'refuses the OAuth client of this service: an operator must correct its id or secret'
 
 /** A code that is safe to log. */
 function safe(code: string): string {

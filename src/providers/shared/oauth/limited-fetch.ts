@@ -12,7 +12,7 @@ const JSON_LIMITS = { depth: 50, values: 5000 }
 
 /**
  * A `fetch` for the requests of one call to a sign-in service, with one time limit for all of them. It follows no redirect, because
- * the token or the client secret would go along. It throws `ProviderError` for 429, 5xx and network errors.
+ * the token or the client secret would go along. It throws `ProviderError` for redirects, 429, 5xx and network errors.
  */
 export function limitedFetch(service: string, nowMs: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
@@ -20,8 +20,12 @@ export function limitedFetch(service: string, nowMs: () => number) {
   async function fetchLimited(url: string, init: RequestInit): Promise<Response> {
     try {
       const response = await fetch(url, { ...init, redirect: 'manual', signal })
-      const text = await readText(response)
-      throwIfTemporary(service, response, nowMs())
+      const failure = findFailure(service, response, nowMs())
+      if (failure !== undefined) {
+        void response.body?.cancel().catch(() => {})
+        throw failure
+      }
+      const text = await readText(service, response)
       if (exceededJsonLimit(text, JSON_LIMITS) !== undefined) throw unusableResponse(service)
       // Other headers are dropped: for a WWW-Authenticate challenge oauth4webapi would ignore the error code in the body.
       const type = response.headers.get('content-type') ?? ''
@@ -37,22 +41,26 @@ export function limitedFetch(service: string, nowMs: () => number) {
   return { signal, fetch: fetchLimited }
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(service: string, response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > MAX_RESPONSE_BYTES) throw new Error('the response is too long')
+    if (bytes > MAX_RESPONSE_BYTES) throw unusableResponse(service, `longer than ${MAX_RESPONSE_BYTES / 1024} KiB`)
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
 }
 
-function throwIfTemporary(service: string, { status, headers }: Response, nowMs: number): void {
-  if (status !== 429 && status < 500) return
+/** What the status alone says: an outage, a limit, or a redirect. */
+function findFailure(service: string, { status, headers }: Response, nowMs: number): ProviderError | undefined {
+  if (status >= 300 && status < 400 && headers.has('location')) {
+    return new ProviderError('unavailable', `${service} redirects (${status}), which is not followed: check its URLs`)
+  }
+  if (status !== 429 && status < 500) return undefined
   const afterMs = retryAfterMs(headers.get('retry-after') ?? undefined, nowMs)
-  throw new ProviderError(
+  return new ProviderError(
     status === 429 ? 'rate_limited' : 'unavailable',
     status === 429 ? `${service} received too many requests (429)` : `${service} failed (${status})`,
     afterMs === undefined ? {} : { retryAfterMs: afterMs },

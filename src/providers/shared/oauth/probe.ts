@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, clockAhead } from '../../../platform/time/clock.ts'
 import type { ClientProbe, RedirectProbe } from '../../contract/index.ts'
-import { parseErrorCode } from './errors.ts'
+import { ProviderError } from '../../contract/index.ts'
+import { parseErrorCode, REFUSED_CLIENT } from './errors.ts'
 import { networkError } from './limited-fetch.ts'
 
 export interface ProbeOptions {
@@ -9,6 +10,7 @@ export interface ProbeOptions {
   service: string
   clientId: string
   clientSecret?: string | undefined
+  clientAuthentication?: 'body' | 'header'
   authUrl: string
   tokenUrl: string
   scopes: readonly string[]
@@ -21,22 +23,23 @@ const TIMEOUT_MS = 8000
 const DATE_MS = 1000
 const MAX_BYTES = 256 * 1024
 
-/** These name the client or its secret as wrong. Google has the last two for clients that were deleted or disabled. */
-const REFUSED = ['invalid_client', 'unauthorized_client', 'deleted_client', 'disabled_client']
+const REFUSED = [...REFUSED_CLIENT, 'unauthorized_client']
 /** A provider judges the code and the address only for a client that it knows. */
 const ACCEPTED = ['invalid_grant', 'redirect_uri_mismatch']
 
 /** Requests a token with a code that nobody issued. */
 export async function probeClient(options: ProbeOptions): Promise<ClientProbe> {
-  const { clientId, clientSecret, redirectUri } = options
+  const { clientId, clientSecret, clientAuthentication = 'body', redirectUri } = options
+  const inHeader = clientSecret !== undefined && clientAuthentication === 'header'
   const { text, clockAheadMs } = await send(options, options.tokenUrl, {
     method: 'POST',
+    ...(inHeader && { headers: { authorization: basicCredentials(clientId, clientSecret) } }),
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       code: 'invalid-code-of-a-check',
       code_verifier: randomText(),
-      client_id: clientId,
-      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+      ...(!inHeader && { client_id: clientId }),
+      ...(clientSecret !== undefined && !inHeader && { client_secret: clientSecret }),
       redirect_uri: redirectUri,
     }),
   })
@@ -45,8 +48,15 @@ export async function probeClient(options: ProbeOptions): Promise<ClientProbe> {
   return { client, code, ...(clockAheadMs !== undefined && { clockAheadMs }) }
 }
 
-/** The texts in which Google and Microsoft name an address that is not registered. */
-const MISMATCH = /redirect_uri_mismatch|AADSTS50011\b|AADSTS900971\b/
+/** RFC 6749, 2.3.1: each part is encoded as in a form. */
+function basicCredentials(clientId: string, clientSecret: string): string {
+  const [id, secret] = [clientId, clientSecret].map((text) => new URLSearchParams({ '': text }).toString().slice(1))
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+}
+
+/** The texts in which Google, Microsoft, oidc-provider and Keycloak name an address that is not registered. */
+const MISMATCH =
+  /redirect_uri_mismatch|AADSTS50011\b|AADSTS900971\b|invalid_redirect_uri|Invalid parameter: redirect_uri/
 
 /** Requests an authorization that must not show a page: an error goes to the redirect address, if that is registered. */
 export async function probeRedirect(options: ProbeOptions): Promise<RedirectProbe> {
@@ -64,7 +74,9 @@ export async function probeRedirect(options: ProbeOptions): Promise<RedirectProb
     prompt: 'none',
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  const { text, location } = await send(options, url.href, { method: 'GET' })
+  const { status, text, location } = await send(options, url.href, { method: 'GET' })
+  if (status === 404 || status === 410) throw new ProviderError('not_found', `there is no page at its URL (${status})`)
+  if (status >= 500) throw new ProviderError('unavailable', `${options.service} failed (${status})`)
   if (MISMATCH.test(text) || MISMATCH.test(location) || MISMATCH.test(readAuthError(location))) return 'refused'
   const [address] = location.split(/[?#]/)
   return address === redirectUri && /[?&#]error=/.test(location) ? 'registered' : 'unknown'
@@ -79,14 +91,15 @@ function readAuthError(location: string): string {
 async function send(
   { service, clock }: ProbeOptions,
   url: string,
-  init: { method: string; body?: URLSearchParams },
-): Promise<{ text: string; location: string; clockAheadMs: number | undefined }> {
+  init: { method: string; headers?: Record<string, string>; body?: URLSearchParams },
+): Promise<{ status: number; text: string; location: string; clockAheadMs: number | undefined }> {
   const startedMs = clock.now()
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
     const endedMs = clock.now()
     const dateMs = Date.parse(response.headers.get('date') ?? '')
     return {
+      status: response.status,
       text: await readBeginning(response),
       location: response.headers.get('location') ?? '',
       clockAheadMs: Number.isNaN(dateMs) ? undefined : clockAhead(dateMs, startedMs, endedMs, DATE_MS),

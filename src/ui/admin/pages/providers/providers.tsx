@@ -29,9 +29,9 @@ const ABOUT: Readonly<Record<string, { title: string; about: string; variables?:
 }
 
 /** The sign-ins of OAUTH_PROVIDERS. */
-const aboutMail = (name: string) => ({
-  title: name,
-  about: 'A sign-in by OAuth for IMAP mailboxes, from OAUTH_PROVIDERS.',
+const aboutMail = (name: string, label: string | null) => ({
+  title: label ?? name,
+  about: `A sign-in by OAuth for IMAP mailboxes: ${name} in OAUTH_PROVIDERS.`,
   variables: [],
   guide: '',
 })
@@ -61,8 +61,8 @@ interface ProviderProps {
   units: ProviderSetups['gmailUnits'] | undefined
 }
 
-function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units }: ProviderProps) {
-  const { title, about, variables = [], guide } = ABOUT[name] ?? aboutMail(name)
+function Provider({ provider: { name, label, isConfigured, redirectUrl, scopes }, units }: ProviderProps) {
+  const { title, about, variables = [], guide } = ABOUT[name] ?? aboutMail(name, label)
   const check = useAction(() => api.post<ProviderValidation>(`/providers/${name}/validate`), {
     invalidates: [],
     toastError: false,
@@ -74,17 +74,15 @@ function Provider({ provider: { name, isConfigured, redirectUrl, scopes }, units
       actions={
         <>
           <Status tone={isConfigured ? 'good' : 'quiet'}>{isConfigured ? 'Ready' : 'Not set up'}</Status>
-          {name in ABOUT && (
-            <Button
-              variant="default"
-              size="xs"
-              aria-label={`Validate ${title}`}
-              loading={check.isPending}
-              onClick={() => check.mutate()}
-            >
-              Validate
-            </Button>
-          )}
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={`Validate ${title}`}
+            loading={check.isPending}
+            onClick={() => check.mutate()}
+          >
+            Validate
+          </Button>
         </>
       }
     >
