@@ -80,10 +80,12 @@ function judgeOAuth(
 ): Verdict {
   const auth = readFields(oauth2, 'auth')
   if (type === 'delegated' || auth.delegatedUser || auth.delegatedAccount) {
-    return unsupported('a shared mailbox behind the account of another user')
+    return unsupported('a shared mailbox: once its user is connected, use POST /accounts with sharedWith and mailbox')
   }
   if (type === 'gmailService' || type === 'outlookService') {
-    return needsConsent('access for a whole organisation: here each user signs in')
+    return unsupported(
+      'access for a whole organisation: use POST /connections, then POST /accounts with connectionId and email',
+    )
   }
   if (provider === null) return unsupported('an OAuth application that is not known')
   if (sendOnly) return unsupported('sends only: the mailbox cannot be read')

@@ -147,7 +147,7 @@ describe('an account of EmailEngine', () => {
     ['no tokens', { oauth2: { auth: {} }, _app: app('gmail') }, 'gmail', 'needs_consent', 'no refresh token'],
     ['a list entry', { type: 'gmail', state: 'connected' }, 'gmail', 'invalid', 'use emailengine export'],
     ['a list entry of IMAP', { type: 'imap' }, 'imap', 'invalid', 'use emailengine export'],
-    ['a service account', { oauth2, _app: app('gmailService') }, null, 'needs_consent', 'organisation'],
+    ['a service account', { oauth2, _app: app('gmailService') }, null, 'unsupported', 'POST /connections'],
     ['Mail.ru', { oauth2, _app: app('mailRu') }, 'imap', 'needs_consent', 'add mailru'],
     ['a lost application', { oauth2 }, null, 'unsupported', 'not known'],
     [
@@ -155,7 +155,7 @@ describe('an account of EmailEngine', () => {
       { oauth2: { auth: { delegatedUser: 'x' } }, type: 'delegated' },
       null,
       'unsupported',
-      'shared',
+      'with sharedWith',
     ],
     ['sending only', { smtp: {}, imap: false }, 'imap', 'unsupported', 'sends only'],
     ['disabled IMAP', { imap: { ...imap, disabled: true } }, 'imap', 'unsupported', 'disabled'],
