@@ -19,6 +19,7 @@ interface Setup {
   txt?: string[]
   settings?: MailSettings
   password?: string
+  accessToken?: string
 }
 
 const NAMES = [
@@ -35,7 +36,7 @@ beforeAll(async () => {
 })
 
 /** One server with the names of all hosts. Port 443 is the server's, and a host without a reply has none. */
-async function account({ replies = {}, srv = [], txt = [], settings = {}, password = 'secret' }: Setup) {
+async function account({ replies = {}, srv = [], txt = [], settings = {}, password = 'secret', accessToken }: Setup) {
   const server = await startDavServer(
     (call) => replies[`${call.host} ${call.line}`] ?? calendarServer(call),
     certificate,
@@ -55,7 +56,13 @@ async function account({ replies = {}, srv = [], txt = [], settings = {}, passwo
     },
   })
   onTestFinished(close)
-  const access: MailAccess = { accountId: 'acc_1', email: EMAIL, settings, secrets: { password } }
+  const access: MailAccess = {
+    accountId: 'acc_1',
+    email: EMAIL,
+    settings,
+    secrets: { password },
+    ...(accessToken !== undefined && { accessToken: async () => accessToken }),
+  }
   const { signal } = new AbortController()
   const { listCalendars } = provider.open(access)
   return { list: (isKnown?: boolean) => listCalendars(signal, isKnown), calls: server.calls, asked }
@@ -199,6 +206,28 @@ describe('the CalDAV URL that the user enters', () => {
       'caldav.example.com PROPFIND /broken/': reply,
     })
     await expect(list()).rejects.toMatchObject({ name: 'ProviderError', kind })
+  })
+
+  it.each([
+    ['a redirect', redirect('https://imap.example.com/dav/')],
+    [
+      'a response',
+      multistatus({
+        '/named/':
+          '<D:current-user-principal><D:href>https://imap.example.com/dav/</D:href></D:current-user-principal>',
+      }),
+    ],
+  ])('receives an access token, but no host beside it that %s names', async (_name, reply) => {
+    const { list, calls } = await account({
+      replies: { 'caldav.example.com PROPFIND /named/': reply },
+      settings: { caldav: { url: 'https://caldav.example.com/named/' } },
+      accessToken: 'token',
+    })
+    await expect(list()).rejects.toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('https://imap.example.com, which does not receive the access token'),
+    })
+    expect(new Set(calls.map(({ host }) => host))).toEqual(new Set(['caldav.example.com']))
   })
 
   it('is not reached over plain http outside of PRIVATE_TARGETS', async () => {

@@ -41,15 +41,11 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
   })
 
   /** `configured` is the URL that the user entered. Without one, the server has to be found. */
-  function openClient(
-    { accountId, email, settings: { caldav, imap }, secrets, accessToken }: MailAccess,
-    limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {},
-  ) {
+  function openClient(access: MailAccess, limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {}) {
+    const { accountId, email, settings, secrets, accessToken } = access
+    const { caldav, imap } = settings
     const configured = caldav === undefined ? undefined : resolveUrl(caldav.url, undefined)
-    const trusts =
-      configured === undefined
-        ? trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
-        : trustedHosts([configured.hostname])
+    const trusts = trustedBy(access, configured)
     const client = davClient({
       protocol: service.protocol,
       outbound: deps.outbound,
@@ -137,6 +133,13 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
   }
 
   return { openClient, open }
+}
+
+/** An access token is for the server that OAUTH_PROVIDERS names. A password may go to hosts beside it, too. */
+function trustedBy({ email, settings: { imap }, accessToken }: MailAccess, configured: URL | undefined) {
+  if (accessToken !== undefined) return (host: string) => host === configured?.hostname
+  if (configured !== undefined) return trustedHosts([configured.hostname])
+  return trustedHosts(imap === undefined ? [] : [imap.host], domainOf(email))
 }
 
 /** At a server for both, the well-known path of this service leads to it; providers with a host for each name both alike. */

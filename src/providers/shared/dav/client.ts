@@ -17,7 +17,7 @@ export interface DavClientOptions {
   credentials: DavCredentials
   /** `auth_expired` where the user named the server. A server that was found need not know the password of the mailbox. */
   refusal: 'auth_expired' | 'rejected'
-  /** Which hosts may receive the password. */
+  /** Which hosts may receive the password, or the access token. */
   trusts(host: string): boolean
   /** Limits one request, by default to 30 s. */
   timeoutMs?: number
@@ -89,7 +89,7 @@ export function davClient(options: DavClientOptions): DavClient {
   ): Promise<OutboundResponse> {
     const { method, depth, body, headers = {}, doing, signal, isAnonymous = false, maxBytes } = request
     const isRead = method === 'PROPFIND' || method === 'REPORT' || method === 'GET'
-    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing, protocol)
+    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
     const send = () =>
       outbound.send({
         method,
@@ -125,10 +125,21 @@ export function davClient(options: DavClientOptions): DavClient {
       const target = findRedirect(response, url)
       if (target === undefined) return { ...response, url }
       // A password that was sent over TLS is not sent without it.
-      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing, protocol)
+      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing)
       url = target
     }
     throw new ProviderError('unavailable', `${request.doing}: the ${protocol} server redirects in circles`)
+  }
+
+  function untrusted(url: URL, doing: string): ProviderError {
+    const [secret, remedy] =
+      'password' in credentials
+        ? ['the password', 'Enter the CalDAV URL if it is right.']
+        : ['the access token', 'Set it as caldavUrl in OAUTH_PROVIDERS if it is right.']
+    return new ProviderError(
+      'rejected',
+      `${doing}: the ${protocol} server refers to ${url.origin}, which does not receive ${secret}. ${remedy}`,
+    )
   }
 
   const errors = () => ({ protocol, nowMs: clock.now(), refusal })
@@ -169,11 +180,4 @@ function findRedirect({ status, headers }: OutboundResponse, from: URL): URL | u
   const isRedirect = status === 301 || status === 302 || status === 303 || status === 307 || status === 308
   if (!isRedirect || typeof location !== 'string' || !URL.canParse(location, from.href)) return undefined
   return new URL(location, from)
-}
-
-function untrusted(url: URL, doing: string, protocol: DavProtocol): ProviderError {
-  return new ProviderError(
-    'rejected',
-    `${doing}: the ${protocol} server refers to ${url.origin}, which does not receive the password. Enter the CalDAV URL if it is right.`,
-  )
 }
