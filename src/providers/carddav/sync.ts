@@ -1,5 +1,5 @@
 import { type ContactStep, ProviderError } from '../contract/index.ts'
-import { changePages, type DavState, listEtags, readState } from '../shared/dav/index.ts'
+import { changePages, type DavState, listAll, readState } from '../shared/dav/index.ts'
 import { type CardBatch, readCards } from './cards.ts'
 import type { Book } from './collection.ts'
 
@@ -24,9 +24,7 @@ export async function* syncContacts(
 }
 
 async function* readAll(book: Book): AsyncGenerator<ContactStep, void> {
-  // Read first: what changes while the objects are read is reported again after it.
-  const state = await readState(book, DOING)
-  const paths = [...(await listEtags(book, DOING)).keys()]
+  const { paths, state } = await listAll(book, DOING)
   for await (const batch of readCards(book, paths)) yield* buildSteps(batch, { kind: 'begun' })
   yield { found: [], removed: [], cursor: JSON.stringify(state) }
 }
