@@ -243,6 +243,20 @@ export async function findObjectGroups(
   return found
 }
 
+/** The groups that are objects of an address book. */
+export function listObjectGroups(
+  handle: Handle,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<GroupRow[]> {
+  return handle
+    .selectFrom('contactGroups')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('kind', '=', 'object')
+    .where('bookId', '=', id)
+    .execute()
+}
+
 export async function membersOf(handle: Handle, groupId: string): Promise<Set<string>> {
   const rows = await handle
     .selectFrom('contactGroupMembers')

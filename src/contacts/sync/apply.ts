@@ -84,10 +84,7 @@ export async function applyChanges(
   for (const row of deleted) ensureNotStale(source, row.apiChange)
   const before = await groupsOfMembers(tx, deleted.map(toMember))
   await store.remove(deleted.map(({ id }) => id))
-  await leaveOwnGroups(
-    scope,
-    deleted.map(({ uid }) => uid),
-  )
+  await leaveGroups(deleted.map(({ uid }) => uid))
   for (const row of deleted) {
     const content: RemoteContact = JSON.parse(row.content)
     changes.push({ type: 'contact.deleted', row: { ...row, version: row.version + 1, updatedAt: nowMs }, content })
@@ -133,9 +130,21 @@ export async function applyChanges(
     if (!isShown) return
     await tx.deleteFrom('contactKeys').where('contactId', '=', row.id).execute()
     await insertManyRows(tx, 'contactKeys', keysOf(updated, contact))
-    if (stored.uid !== contact.uid) await leaveOwnGroups(scope, [stored.uid])
+    if (stored.uid !== contact.uid) await leaveGroups([stored.uid])
     regrouped.push(contact)
     changes.push({ type: 'contact.updated', row: updated, content: contact })
+  }
+
+  /** For UIDs that objects no longer have. One that moved has another object with it, whose groups count. */
+  async function leaveGroups(uids: readonly string[]): Promise<void> {
+    const others = await store.byUids(uids)
+    const kept = new Set(others.map(({ uid }) => uid))
+    await leaveOwnGroups(
+      scope,
+      uids.filter((uid) => !kept.has(uid)),
+    )
+    const contents = others.map(({ content }): RemoteContact => JSON.parse(content))
+    await saveOwnGroups(scope, contents, kept)
   }
 
   async function announce(): Promise<void> {

@@ -1,14 +1,14 @@
 import { findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { type ContactStep, ProviderError } from '../../providers/contract/index.ts'
-import { findObjectGroups } from '../groups.ts'
+import { findObjectGroups, listObjectGroups } from '../groups.ts'
 import { type BookRow, bookStore } from '../store.ts'
 import { contactsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
 import { applyChanges } from './apply.ts'
 import { inTransaction } from './fenced.ts'
 import { removeStoredGroup, storeGroup } from './group-changes.ts'
 import type { AccountBooksDeps, OwnedBooks } from './owned-books.ts'
-import { removeContacts } from './removal.ts'
+import { removeUnfound } from './removal.ts'
 
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000
@@ -58,16 +58,19 @@ async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: B
   const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
   let book = await beginRound(deps, owned, started)
   let hasChanged = false
+  const groupIds = new Set<string>()
   const again = await contactsToReadAgain(deps.db.read, book, deps.clock.now())
   const request = { bookId: book.providerId, cursor: book.cursor, again, signal }
   for await (const step of readAhead(remote.syncContacts(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
     hasChanged ||= step.found.length + step.removed.length + (step.groups?.length ?? 0) > 0
+    for (const { groupId } of step.groups ?? []) groupIds.add(groupId)
     book = await storeStep(deps, owned, { book, readAfter }, step)
   }
   const isAll = book.isComparing === 1 || started.syncedAt === null
   if (isAll) {
-    await removeContacts(deps, owned, book, book.round)
+    await removeUnfound(deps, owned, book)
+    if (started.cursor === null) await removeOtherGroups(deps, owned, book, groupIds)
     await inTransaction(deps, owned, (tx) => removeUnreadableBefore(tx, book.id, book.round))
   }
   const nowMs = deps.clock.now()
@@ -75,10 +78,23 @@ async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: B
   if (isDue) await save(deps, owned, book, { isComparing: 0, syncedAt: nowMs })
 }
 
-/** A listing that begins again, because the last one ended before its first cursor: what it stored may be deleted since. */
-function beginRound(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<BookRow> {
-  const isAgain = book.cursor === null && book.contacts + book.unreadable > 0
-  return isAgain ? save(deps, owned, book, { round: book.round + 1 }) : Promise.resolve(book)
+/** A listing that begins again: what an earlier one stored may be deleted since. `book` may be older than that. */
+async function beginRound(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<BookRow> {
+  if (book.cursor !== null) return book
+  const { contacts, unreadable } = (await bookStore(deps.db.read).get(book.id)) ?? book
+  return contacts + unreadable > 0 ? save(deps, owned, book, { round: book.round + 1 }) : book
+}
+
+/** Deletes the groups that a complete listing has not found. */
+async function removeOtherGroups(
+  deps: AccountBooksDeps,
+  owned: OwnedBooks,
+  book: BookRow,
+  listedIds: ReadonlySet<string>,
+): Promise<void> {
+  const stored = await listObjectGroups(deps.db.read, book)
+  const gone = stored.filter(({ providerId }) => !listedIds.has(providerId))
+  for (const { id } of gone) await removeStoredGroup(deps, owned, book, id, book.syncedAt !== null)
 }
 
 /** In small transactions. The last one has the cursor, so after a crash the others are applied again and change nothing. */

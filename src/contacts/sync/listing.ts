@@ -1,5 +1,5 @@
 import { findApiChanges, StaleRead } from '../../accounts/index.ts'
-import { removeGroup } from '../groups.ts'
+import { listObjectGroups, removeGroup } from '../groups.ts'
 import { findGroupChange, saveListedGroups } from '../listed-groups.ts'
 import { type BookRow, bookStore, isIndexable, newBookRow, saveListing } from '../store.ts'
 import { removeUnreadableBefore } from '../unreadable.ts'
@@ -36,7 +36,7 @@ function isListedAnew(before: BookRow | undefined, { name, isWritable, isDefault
 
 async function removeBook(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<void> {
   await removeContacts(deps, owned, book, Number.MAX_SAFE_INTEGER)
-  const groups = await deps.db.read.selectFrom('contactGroups').select('id').where('bookId', '=', book.id).execute()
+  const groups = await listObjectGroups(deps.db.read, book)
   await removeGroups(
     deps,
     owned,
