@@ -34,13 +34,13 @@ function usual({ line, body, depth }: DavCall): DavReply {
 }
 
 /** A vCard under each path that a multiget asks for; its UID is the name of the object. */
-export function cardsAsked(body: string, text = (uid: string) => vcard(uid, { displayName: uid })): DavReply {
+function cardsAsked(body: string, text = (uid: string) => vcard(uid, { displayName: uid })): DavReply {
   const hrefs = [...body.matchAll(/<D:href>([^<]+)</g)].map(([, href = '']) => href)
   const uidOf = (href: string) => href.slice(href.lastIndexOf('/') + 1).replace('.vcf', '')
   return multistatus(Object.fromEntries(hrefs.map((href) => [href, cardData(text(uidOf(href)))])))
 }
 
 /** The properties of an object. */
-export function cardData(text: string): string {
+function cardData(text: string): string {
   return `${ETAG}<CR:address-data>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</CR:address-data>`
 }
