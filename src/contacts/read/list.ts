@@ -22,39 +22,88 @@ export interface ListedContacts {
   total: { count: number; capped: boolean }
 }
 
+/** A list with at most so many matches is read once, for its page and its total. */
+const MAX_READ_ONCE = 1000
+/** A group with at most so many members is read from its members; a larger one in the order of names, where a page is full soon. */
+const MAX_SMALL_GROUP = 3000
+
 /** A page of contacts. The index of names has what a search reads, so that contents are read for the page only. */
 export async function listContacts(
   handle: Handle,
   filter: ContactFilter,
   books: readonly BookRow[],
-  { after, offset, limit }: PageRequest<ContactPosition>,
+  request: PageRequest<ContactPosition>,
 ): Promise<ListedContacts> {
-  const found = await matching(handle, filter)
+  const { ids, total } = isFiltered(filter)
+    ? await readFiltered(handle, filter, request)
+    : { ids: await readPage(matching(handle, filter, false), request), total: addCounts(filter, books) }
+  const rows = ids.length === 0 ? [] : await handle.selectFrom('contacts').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return { rows: ids.flatMap((id) => byId.get(id) ?? []), total }
+}
+
+function isFiltered({ email, phone, group, words }: ContactFilter): boolean {
+  return email !== undefined || phone !== undefined || group !== undefined || words.length > 0
+}
+
+/** Without a filter, the number is stored. */
+function addCounts({ bookId }: ContactFilter, books: readonly BookRow[]): ListedContacts['total'] {
+  const own = books.filter(({ id }) => bookId === undefined || id === bookId)
+  return { count: own.reduce((sum, { contacts }) => sum + contacts, 0), capped: false }
+}
+
+async function readFiltered(
+  handle: Handle,
+  filter: ContactFilter,
+  request: PageRequest<ContactPosition>,
+): Promise<{ ids: string[]; total: ListedContacts['total'] }> {
+  const members = filter.group === undefined ? 0 : await countMembers(handle, filter.group)
+  const query = matching(handle, filter, members <= MAX_SMALL_GROUP)
+  if (members <= MAX_READ_ONCE) {
+    const all = await readPage(query, { page: 1, offset: 0, limit: MAX_READ_ONCE })
+    const start = request.after === undefined ? request.offset : all.indexOf(request.after[1]) + 1
+    const isKnown = request.after === undefined || start > 0
+    if (all.length <= MAX_READ_ONCE && isKnown) {
+      return { ids: all.slice(start, start + request.limit + 1), total: { count: all.length, capped: false } }
+    }
+  }
+  return { ids: await readPage(query, request), total: await countMatching(handle, query.select('contacts.id')) }
+}
+
+/** At most one more than the limit of a small group. */
+async function countMembers(handle: Handle, { id }: GroupRow): Promise<number> {
+  const members = handle.selectFrom('contactGroupMembers').select('groupId').where('groupId', '=', id)
+  const { count } = await handle
+    .selectFrom(members.limit(MAX_SMALL_GROUP + 1).as('members'))
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** The ids of a page, one more than its limit when there is one. */
+async function readPage(
+  query: ReturnType<typeof matching>,
+  { after, offset, limit }: PageRequest<ContactPosition>,
+): Promise<string[]> {
+  const found = await query
     .select(['contacts.id', 'contacts.sortName'])
-    .$if(after !== undefined, (query) =>
-      query.where(sql<SqlBool>`("contacts"."sortName", "contacts"."id") > (${after?.[0] ?? ''}, ${after?.[1] ?? ''})`),
+    .$if(after !== undefined, (rest) =>
+      rest.where(sql<SqlBool>`("contacts"."sortName", "contacts"."id") > (${after?.[0] ?? ''}, ${after?.[1] ?? ''})`),
     )
     .orderBy('contacts.sortName')
     .orderBy('contacts.id')
     .limit(limit + 1)
     .offset(offset)
     .execute()
-  const ids = found.map(({ id }) => id)
-  const rows = ids.length === 0 ? [] : await handle.selectFrom('contacts').selectAll().where('id', 'in', ids).execute()
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return { rows: ids.flatMap((id) => byId.get(id) ?? []), total: await countAll(handle, filter, books) }
+  return found.map(({ id }) => id)
 }
 
-/** Without a filter, the number is stored. */
-async function countAll(handle: Handle, filter: ContactFilter, books: readonly BookRow[]) {
-  const { email, phone, group, words } = filter
-  const isFiltered = email !== undefined || phone !== undefined || group !== undefined || words.length > 0
-  if (isFiltered) return countMatching(handle, matching(handle, filter).select('contacts.id'))
-  const own = books.filter(({ id }) => filter.bookId === undefined || id === filter.bookId)
-  return { count: own.reduce((sum, { contacts }) => sum + contacts, 0), capped: false }
-}
-
-function matching(handle: Handle, { accountId, bookId, email, phone, group, words }: ContactFilter) {
+/** `isSmallGroup`: of the filter's group, or without one. */
+function matching(
+  handle: Handle,
+  { accountId, bookId, email, phone, group, words }: ContactFilter,
+  isSmallGroup: boolean,
+) {
   const withKey = (kind: 'email' | 'phone', value: string) =>
     handle
       .selectFrom('contactKeys')
@@ -62,21 +111,29 @@ function matching(handle: Handle, { accountId, bookId, email, phone, group, word
       .where('accountId', '=', accountId)
       .where('kind', '=', kind)
       .where('value', '=', value)
-  let query = handle.selectFrom('contacts').where('contacts.accountId', '=', accountId)
+  // With a condition of the account, SQLite reads all of its contacts in the order of their names instead of the few.
+  const isOfFew = email !== undefined || phone !== undefined || (group !== undefined && isSmallGroup)
+  let query = handle.selectFrom('contacts')
+  if (!isOfFew) query = query.where('contacts.accountId', '=', accountId)
   if (bookId !== undefined) query = query.where('contacts.bookId', '=', bookId)
   if (email !== undefined) query = query.where('contacts.id', 'in', withKey('email', emailKey(email)))
   if (phone !== undefined) query = query.where('contacts.id', 'in', withKey('phone', phoneKey(phone)))
   if (group !== undefined) {
-    query = query.where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('contactGroupMembers')
-          .select('groupId')
-          .where('groupId', '=', group.id)
-          .whereRef('contactGroupMembers.bookId', '=', 'contacts.bookId')
-          .whereRef('contactGroupMembers.memberUid', '=', 'contacts.uid'),
-      ),
-    )
+    const members = handle
+      .selectFrom('contactGroupMembers')
+      .select(['bookId', 'memberUid'])
+      .where('groupId', '=', group.id)
+    query = isSmallGroup
+      ? query.where(sql<SqlBool>`("contacts"."bookId", "contacts"."uid") in ${members}`)
+      : query.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('contactGroupMembers')
+              .select('groupId')
+              .where('groupId', '=', group.id)
+              .whereRef('contactGroupMembers.bookId', '=', 'contacts.bookId')
+              .whereRef('contactGroupMembers.memberUid', '=', 'contacts.uid'),
+          ),
+        )
   }
   for (const word of words) {
     const pattern = `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`
