@@ -1,6 +1,7 @@
 import { backfill } from './backfill.ts'
 import { burst } from './burst.ts'
 import { calendar } from './calendar.ts'
+import { contacts } from './contacts.ts'
 import { deliver } from './deliver.ts'
 import { files } from './files.ts'
 import { firstPage } from './first-page.ts'
@@ -33,6 +34,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   list,
   search,
   calendar,
+  contacts,
   slots,
   send,
   streams,

@@ -19,6 +19,8 @@ export interface Radicale {
   makeCalendar(user: string, name: string, properties?: string): Promise<string>
   /** Returns the path of the new address book. */
   makeBook(user: string, name: string): Promise<string>
+  /** Stores objects by their file names, much faster than by requests. */
+  storeObjects(collection: string, objects: Iterable<readonly [name: string, text: string]>): Promise<void>
   /** Forgets every sync token of a calendar or address book. */
   forgetSyncTokens(calendar: string): Promise<void>
   stop(): Promise<void>
@@ -87,6 +89,10 @@ level = error
     return requestDav(url + path, { method, body, headers, login })
   }
 
+  function folderOf(collection: string): string {
+    return join(folder, 'data', 'collection-root', decodeURIComponent(collection))
+  }
+
   return {
     url,
     request,
@@ -108,9 +114,11 @@ level = error
       await request(user, 'MKCOL', path, newBook(name))
       return path
     },
+    async storeObjects(collection, objects) {
+      for (const [name, text] of objects) await writeFile(join(folderOf(collection), name), text)
+    },
     async forgetSyncTokens(calendar) {
-      const root = join(folder, 'data', 'collection-root', decodeURIComponent(calendar))
-      await rm(join(root, '.Radicale.cache', 'sync-token'), { recursive: true, force: true })
+      await rm(join(folderOf(calendar), '.Radicale.cache', 'sync-token'), { recursive: true, force: true })
     },
     async stop() {
       process.removeListener('exit', endWithUs)
