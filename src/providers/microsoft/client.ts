@@ -130,15 +130,17 @@ export class Graph {
     return !isNationalCloud(this.#root.hostname)
   }
 
-  /** Turns a link from a response into a path below the root. Refuses another host, because it would receive the token. */
+  /**
+   * Turns a link from a response into a path below the root. Refuses another host, because it would receive the token, and another
+   * mailbox, because the token of a person may open it.
+   */
   resolvePath(link: string, doing: string): string {
     const url = URL.canParse(link, this.#root.href) ? new URL(link, this.#root) : undefined
     if (url === undefined) throw new ProviderError('unavailable', `${doing}: Graph returned an invalid link`)
     if (url.origin !== this.#root.origin) {
       throw new ProviderError('unavailable', `${doing}: Graph returned a link to another host (${url.host})`)
     }
-    const named = /\/users\/([^/?]+)/i.exec(url.pathname)?.[1]
-    if (named !== undefined && this.#isOtherMailbox(named)) {
+    if (this.#isOtherMailbox(url.pathname)) {
       throw new ProviderError('unavailable', `${doing}: Graph returned a link to another mailbox`)
     }
     const prefix = this.#root.pathname.replace(/\/+$/, '')
@@ -216,11 +218,14 @@ export class Graph {
     })
   }
 
-  /** Graph may name a mailbox by its id in place of its address; two addresses are two mailboxes. */
-  #isOtherMailbox(named: string): boolean {
-    const wanted = decodeURIComponent(this.mailboxPath.replace('/users/', '')).toLowerCase()
-    const other = named.replace(/%40/g, '@').toLowerCase()
-    return wanted.includes('@') && other.includes('@') && wanted !== other
+  /** Graph may name a mailbox by its id in place of its address, but never by `me` unless it was requested so. */
+  #isOtherMailbox(pathname: string): boolean {
+    if (this.isOwnMailbox) return false
+    const wanted = readMailbox(this.mailboxPath)
+    const named = readMailbox(pathname)
+    if (named === undefined || wanted === undefined) return false
+    const isSameForm = named.includes('@') === wanted.includes('@')
+    return named === 'me' || (isSameForm && named !== wanted)
   }
 
   /** Links of Graph name their mailbox already. */
@@ -277,6 +282,17 @@ export function segment(id: string): string {
 
 export function messagePath(id: string): string {
   return `/me/messages/${segment(id)}`
+}
+
+/** The mailbox in `/me/…`, `/users/{id}/…` and `/users('{id}')/…`, in lower case. */
+function readMailbox(pathname: string): string | undefined {
+  const [, me, plain, quoted] = /\/(?:(me)(?=\/|$)|users(?:\/([^/]+)|\('([^/]*?)'\)))/i.exec(decode(pathname)) ?? []
+  return (me ?? plain ?? quoted?.replaceAll("''", "'"))?.toLowerCase()
+}
+
+/** Decodes each octet by itself, because a malformed link must not throw. */
+function decode(path: string): string {
+  return path.replace(/%[\da-f]{2}/gi, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))
 }
 
 function parsePage(body: unknown): Page {
