@@ -27,7 +27,8 @@ export function withCalendarRefusals(provider: CalendarProvider): CalendarProvid
 
 /** The error of a calendar that is refused, although the account is not. */
 export function calendarRefused(cause: ProviderError): ProviderError {
-  return new ProviderError('rejected', 'reading the calendar: the provider gives no access to it', { cause })
+  const what = 'reading the calendar: the provider gives no access to it'
+  return new ProviderError('rejected', what, { denied: true, cause })
 }
 
 /** A provider that answers with 410 to a request without a cursor. */

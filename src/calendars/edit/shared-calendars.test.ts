@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CalendarAccount, day, openGoogle, openMicrosoft } from '../../../test/kit/calendars/calendar-accounts.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import type { Microsoft } from '../../../test/servers/microsoft.ts'
 
 const OWNER = 'lin@acme.example'
 const TIMES = {
@@ -98,24 +99,56 @@ describe.each([
   })
 })
 
-describe('a calendar of somebody else whose owner takes the right to change it (gmail)', () => {
+/** A calendar that the user may change, in a new account, and the owner's means to take that right. */
+interface Withdrawable {
+  open(): Promise<CalendarAccount>
+  withdraw(account: CalendarAccount): void
+}
+
+const lostAtGoogle: Withdrawable = {
+  open: () =>
+    openGoogle({
+      prepare: (fake, user) => fake.calendars.add(user, { id: 'lost', summary: 'lost', accessRole: 'writer' }),
+    }),
+  withdraw: ({ google, user }) => google?.calendars.setRole(user, 'lost', 'reader'),
+}
+
+const lostAtMicrosoft: Withdrawable = {
+  open: () => openMicrosoft({ prepare: (fake, user) => setOutlookRight(fake, user, true) }),
+  withdraw: ({ graph, user }) => graph && setOutlookRight(graph, user, false),
+}
+
+function setOutlookRight({ calendars }: Microsoft, user: string, canEdit: boolean): void {
+  calendars.add(user, { id: 'lost', name: 'lost', canEdit, owner: { name: 'Lin', address: OWNER } })
+}
+
+describe.each([
+  ['gmail', lostAtGoogle],
+  ['microsoft', lostAtMicrosoft],
+])('a calendar of somebody else whose owner takes the right to change it (%s)', (_provider, lost) => {
   let account: CalendarAccount
   beforeAll(async () => {
-    account = await openGoogle({
-      prepare: (fake, user) => fake.calendars.add(user, { id: 'lost', summary: 'lost', accessRole: 'writer' }),
-    })
+    account = await lost.open()
   })
   afterAll(() => account?.stop())
 
-  it('refuses the change by name, and does not ask for a consent', async () => {
+  it('refuses changes by name, and does not ask for a consent', async () => {
     const { calendars } = (await account.api.get(`/accounts/${account.id}/calendars`)).json
     const id = calendars.find(({ summary }: { summary: string }) => summary === 'lost')?.id
-    account.google?.calendars.setRole(account.user, 'lost', 'reader')
-    const refused = await account.api.post(`/accounts/${account.id}/calendars/${id}/events`, LUNCH)
-    expect([refused.status, refused.json.error]).toMatchObject([
-      409,
-      { code: 'not_supported', message: expect.stringContaining('"lost"') },
-    ])
+    const path = `/accounts/${account.id}/calendars/${id}/events`
+    const created = await account.api.post(path, LUNCH)
+    expect(created.status).toBe(200)
+    lost.withdraw(account)
+    const event = `${path}/${created.json.id}`
+    const refusals = {
+      create: await account.api.post(path, LUNCH),
+      update: await account.api.patch(event, { summary: 'Late lunch' }),
+      delete: await account.api.delete(event),
+    }
+    const responses = Object.entries(refusals).map(([change, { status, json }]) => [change, status, json.error])
+    const mayOnlyRead = { code: 'not_supported', message: 'The account may only read the calendar "lost".' }
+    expect(responses).toMatchObject(Object.keys(refusals).map((change) => [change, 409, mayOnlyRead]))
+    expect((await account.api.get(event)).json.summary).toBe('Lunch')
     expect((await account.api.get(`/accounts/${account.id}`)).json.status).toBe('connected')
   })
 })

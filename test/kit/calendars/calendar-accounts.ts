@@ -138,9 +138,15 @@ function googleOthers({ calendars }: Google): Others {
   }
 }
 
-export async function openMicrosoft(): Promise<CalendarAccount> {
+interface MicrosoftOptions {
+  /** Runs before the account is connected. */
+  prepare?(graph: Microsoft, user: string): void
+}
+
+export async function openMicrosoft({ prepare }: MicrosoftOptions = {}): Promise<CalendarAccount> {
   const graph = await startMicrosoft()
   graph.addUser(OUTLOOK_USER)
+  prepare?.(graph, OUTLOOK_USER)
   const { refreshToken } = await graph.grant(OUTLOOK_USER, [...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES])
   const account = { provider: 'microsoft', email: OUTLOOK_USER, refreshToken }
   const put = async (event: OtherEvent) =>

@@ -2,7 +2,7 @@ import { decodeHTML } from 'entities/decode'
 import { WINDOWS_ZONES } from '../../../src/platform/calendar/generated/windows-zones.ts'
 import type { Route, Routed } from '../fake/router.ts'
 import { type CalendarStore, expandEvent, type GraphEvent, type GraphTime, graphTimeMs } from './calendar-store.ts'
-import { badRequest, graphError, itemNotFound } from './errors.ts'
+import { accessDenied, badRequest, graphError, itemNotFound } from './errors.ts'
 import type { PatternedRecurrence } from './pattern.ts'
 import { boundedInteger, type Resource, skippedPage } from './resources.ts'
 
@@ -51,7 +51,7 @@ export function writeRoutes({ getStore, sent, shown, isPersonal, scheduleError }
     const store = getStore(user)
     const calendar = store.calendars.get(calendarId)
     if (calendar === undefined) return itemNotFound()
-    if (!calendar.canEdit) return graphError(403, 'ErrorAccessDenied', 'Access is denied.')
+    if (!calendar.canEdit) return accessDenied()
     const { transactionId, ...fields } = parseBody(request)
     const earlier = store.in(calendarId).find(({ event }) => event.transactionId === transactionId)
     if (transactionId !== undefined && earlier !== undefined) {
@@ -86,6 +86,7 @@ export function writeRoutes({ getStore, sent, shown, isPersonal, scheduleError }
     const store = getStore(user)
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
+    if (!mayEdit(store, request)) return accessDenied()
     const match = request.headers.get('if-match')
     if (match !== null && match !== current['@odata.etag']) {
       return graphError(412, 'ErrorIrresolvableConflict', 'The change key does not match the current change key.')
@@ -111,6 +112,7 @@ export function writeRoutes({ getStore, sent, shown, isPersonal, scheduleError }
     const store = getStore(user)
     const current = find(store, id)
     if (current === undefined) return itemNotFound()
+    if (!mayEdit(store, request)) return accessDenied()
     drop(store, id)
     if (current.isOrganizer === true && Array.isArray(current.attendees) && current.attendees.length > 0) {
       sent.push({ user, eventId: id, what: 'cancel' })
@@ -232,6 +234,11 @@ export function writeRoutes({ getStore, sent, shown, isPersonal, scheduleError }
     })),
     { method: 'POST', pattern: `${ME}/calendar/getSchedule`, handle: getSchedule },
   ]
+}
+
+/** The user may not change events in some calendars that others share. */
+function mayEdit(store: CalendarStore, { params }: Routed): boolean {
+  return store.calendars.get(params.calendar ?? '')?.canEdit !== false
 }
 
 /** A stored event, an exception, or an occurrence by its id. */
