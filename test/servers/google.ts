@@ -107,7 +107,7 @@ export interface Google {
   /** The limits of the project, and those of other APIs. None until a test enforces them. */
   limits: Limits
   /** Domain-wide delegation to a service account. */
-  delegation: Pick<ReturnType<typeof delegation>, 'authorise' | 'keyFile' | 'tokenRequests'>
+  delegation: Pick<ReturnType<typeof delegation>, 'addresses' | 'authorise' | 'keyFile' | 'tokenRequests'>
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>
   close(): Promise<void>
@@ -139,6 +139,7 @@ export async function startGoogle(options: { port?: number; now?: () => number }
   const directory = directoryRoutes({
     workspace: () => delegated.workspace,
     users: () => emulator.users(),
+    addressOf: (user) => delegated.addresses.of(user),
     findGrant: ({ headers }) => tokens.find(Tokens.readBearer(headers) ?? ''),
   })
   const drafts = draftRoutes({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type MailAccess, type MailProvider, ProviderError } from '../../providers/contract/index.ts'
+import { type MailAccess, type MailProvider, ProviderError, type RemoteFolder } from '../../providers/contract/index.ts'
 
 const CHECK_MS = 10_000
 
@@ -7,19 +7,20 @@ type CheckedMailbox = Pick<MailAccess, 'email' | 'settings'> & Required<Pick<Mai
 
 /**
  * Checks that new tokens open a mailbox: not every account at Google or Microsoft has one. Throws the `ProviderError` when there is
- * none. Temporary errors are ignored, so that they do not prevent linking.
+ * none. Temporary errors are ignored, so that they do not prevent linking. Returns the folders, none after such an error.
  */
 export async function checkMailbox(
   mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
   mailbox: CheckedMailbox,
   signal = AbortSignal.timeout(CHECK_MS),
-): Promise<void> {
+): Promise<RemoteFolder[]> {
   try {
-    await openOnce(mail, mailbox, signal)
+    return await openOnce(mail, mailbox, signal)
   } catch (error) {
-    if (signal.aborted) return
+    if (signal.aborted) return []
     if (!(error instanceof ProviderError)) throw error
     if (error.kind === 'rejected' || error.kind === 'not_found') throw error
+    return []
   }
 }
 
@@ -40,12 +41,13 @@ async function openOnce(
   mail: Pick<MailProvider, 'verify' | 'closeConnections'>,
   mailbox: CheckedMailbox,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RemoteFolder[]> {
   // A unique id, so that a check that hangs does not block the request connections of others.
   const accountId = `unsaved-${randomUUID()}`
   const access = { ...mailbox, accountId, secrets: {} }
   try {
-    await mail.verify(access, signal)
+    const { folders } = await mail.verify(access, signal)
+    return folders
   } finally {
     await mail.closeConnections(accountId)
   }

@@ -7,11 +7,14 @@ import {
   type MailProvider,
   ProviderError,
   type ProviderName,
+  type RemoteFolder,
 } from '../../providers/contract/index.ts'
 import { type DirectoryDeps, directoryAccess, toConnectionError } from '../connections/directory.ts'
 import { connectionStore } from '../connections/store.ts'
 import type { ConnectionRow } from '../connections/tables.ts'
+import { identifyMailbox } from '../connections/tenant-identity.ts'
 import type { LinkAccount } from '../identity/account.ts'
+import { cleanAlias } from '../identity/account-row.ts'
 import { checkMailbox } from './mailbox-check.ts'
 
 export interface TenantAccountDeps extends DirectoryDeps {
@@ -46,24 +49,38 @@ export async function verifiedTenantAccount(
     email: user?.email ?? address,
     settings: tenant.mailboxSettings(user?.id ?? address, JSON.parse(connection.settings)),
   }
-  const request = { connectionId, provider: connection.provider, purpose: { mailbox: mailbox.email } }
-  const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
-  try {
-    // Before the mailbox is opened: a refused token is no failure of the check.
-    await accessToken()
-    const mail = deps.mail(connection.provider)
-    if (mail !== undefined) await checkMailbox(mail, { ...mailbox, accessToken })
-  } catch (error) {
-    throw mailboxFailure(error)
+  const request = {
+    connectionId,
+    provider: connection.provider,
+    purpose: { mailbox: mailbox.email, ...(user !== undefined && { userId: user.id }) },
+    isConfirmed: user !== undefined,
   }
+  const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
+  const folders = await openMailbox(deps, connection.provider, { ...mailbox, accessToken })
+  const settings = tenant.identifiedBy(mailbox.settings, folders)
+  const opened = { ...mailbox, settings, connectionId, customUserId: cleanAlias(customUserId), userId: user?.id }
   return {
-    ...mailbox,
+    email: mailbox.email,
     provider: connection.provider,
     customUserId,
-    // The directory may not be readable, now or later: only the address identifies a mailbox for certain.
-    providerUser: JSON.stringify(['mailbox', mailbox.email.toLowerCase()]),
+    ...(await identifyMailbox(deps.db, opened)),
     secrets: {},
     connectionId,
+  }
+}
+
+async function openMailbox(
+  deps: TenantAccountDeps,
+  provider: ProviderName,
+  mailbox: Parameters<typeof checkMailbox>[1],
+): Promise<RemoteFolder[]> {
+  try {
+    // Before the mailbox is opened: a refused token is no failure of the check.
+    await mailbox.accessToken()
+    const mail = deps.mail(provider)
+    return mail === undefined ? [] : await checkMailbox(mail, mailbox)
+  } catch (error) {
+    throw mailboxFailure(error)
   }
 }
 

@@ -112,6 +112,8 @@ export function connectionStore(handle: Handle, dialect: Dialect) {
           'in',
           emails.map((email) => email.toLowerCase()),
         )
+        // Where an address has passed on, the account of its owner is the newer one.
+        .orderBy('id')
         .execute()
       return new Map(rows.map((account) => [account.email.toLowerCase(), account.id]))
     },

@@ -29,6 +29,7 @@ describeEachDatabase('the tokens of a connection', (open) => {
     const tenant = <Provider extends TenantProviderName>(hasTokenPerMailbox: boolean): TenantProvider<Provider> => ({
       hasTokenPerMailbox,
       mailboxSettings: () => ({}),
+      identifiedBy: (settings) => settings,
       verify: () => Promise.reject(new Error('not part of this test')),
       listUsers: () => Promise.reject(new Error('not part of this test')),
       findUser: () => Promise.reject(new Error('not part of this test')),

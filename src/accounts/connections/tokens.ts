@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sleep } from '../../platform/concurrency/abort.ts'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Db } from '../../platform/db/index.ts'
+import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import {
@@ -40,6 +41,8 @@ export interface TokenRequest {
   connectionId: string
   provider: ProviderName
   purpose: TokenPurpose
+  /** The directory has just said that the address is that of the user. */
+  isConfirmed?: boolean
 }
 
 const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 15_000, pollMs: 100 }
@@ -71,10 +74,10 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
     return row && openToken(sealer, row)
   }
 
-  /** The key of its row, its flight and its pause. */
+  /** The key of its row, its flight and its pause. The next owner of an address must not get the token of the one before. */
   function tokenId({ connectionId, provider, purpose }: TokenRequest): string {
     if (provider === 'imap' || !deps.tenants[provider].hasTokenPerMailbox) return connectionId
-    return `${connectionId}:${purpose === 'directory' ? purpose : purpose.mailbox.toLowerCase()}`
+    return `${connectionId}:${purpose === 'directory' ? purpose : (purpose.userId ?? purpose.mailbox.toLowerCase())}`
   }
 
   function shared(request: TokenRequest, refused: string | undefined): Promise<string> {
@@ -88,16 +91,23 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
 
   async function requestOrWait(
     id: string,
-    { connectionId, purpose }: TokenRequest,
+    { connectionId, purpose, isConfirmed = false }: TokenRequest,
     refused: string | undefined,
   ): Promise<string> {
     const giveUpAt = clock.monotonic() + timing.waitMs
+    let mayBeLost = !isConfirmed
     for (;;) {
       const connection = await findConnection(deps, connectionId)
       const stored = await readToken(id)
       if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
-      const failure = findFailure(id, connection)
+      const failure = findFailure(isConfirmed ? connection.id : id, connection)
       if (failure !== undefined) return fallBackTo(stored, refused, failure)
+      const lost = mayBeLost ? await findLostAddress(connection, purpose) : undefined
+      mayBeLost = false
+      if (lost !== undefined) {
+        pauses.begin(pausedAs(id, connection), lost, REFUSED_PAUSE_MS)
+        return fallBackTo(stored, refused, lost)
+      }
       const holder = randomUUID()
       const row = { id, connectionId }
       const leased = await db.transaction((tx) =>
@@ -114,6 +124,23 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
         }
         await sleep(timing.pollMs * (0.5 + Math.random()))
       }
+    }
+  }
+
+  /** Where a token names its mailbox by the address: why the address is no longer that of the user. Unknown without the directory. */
+  async function findLostAddress(
+    { id: connectionId, provider }: ConnectionRow,
+    purpose: TokenPurpose,
+  ): Promise<ProviderError | undefined> {
+    if (!deps.tenants[provider].hasTokenPerMailbox || purpose === 'directory' || purpose.userId === undefined) return
+    const request: TokenRequest = { connectionId, provider, purpose: 'directory' }
+    const access = { connectionId, accessToken: (old?: string) => accessToken(request, old) }
+    try {
+      const user = await deps.tenants[provider].findUser(access, purpose.userId)
+      return user?.email.toLowerCase() === purpose.mailbox.toLowerCase() ? undefined : lostAddress(user?.email)
+    } catch (error) {
+      rethrowProgrammingError(error)
+      return undefined
     }
   }
 
@@ -196,24 +223,34 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
     return fallBack(stored, refused, error, clock.now())
   }
 
+  /** See `MailAccess.accessToken`. Throws `ProviderError`: `auth_expired` when the provider refuses the credentials. */
+  async function accessToken(request: TokenRequest, refused?: string): Promise<string> {
+    const stored = await readToken(tokenId(request))
+    if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
+    const token = await shared(request, refused)
+    if (token !== refused) return token
+    // The joined request began before this token was rejected.
+    const next = await shared(request, refused)
+    if (next !== refused) return next
+    throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
+  }
+
   return {
     endPause(request: TokenRequest): void {
       pauses.end(request.connectionId)
       pauses.end(tokenId(request))
     },
-
-    /** See `MailAccess.accessToken`. Throws `ProviderError`: `auth_expired` when the provider refuses the credentials. */
-    async accessToken(request: TokenRequest, refused?: string): Promise<string> {
-      const stored = await readToken(tokenId(request))
-      if (stored !== undefined && isFresh(stored, refused, clock.now())) return stored.accessToken
-      const token = await shared(request, refused)
-      if (token !== refused) return token
-      // The joined request began before this token was rejected.
-      const next = await shared(request, refused)
-      if (next !== refused) return next
-      throw new ProviderError('unavailable', 'the provider issued a token that it rejects')
-    },
+    accessToken,
   }
+}
+
+/** The address may belong to somebody else by now, whose messages must not be read as those of this user. */
+function lostAddress(email: string | undefined): ProviderError {
+  const why =
+    email === undefined
+      ? 'the domain has no user any more to whom this mailbox belonged'
+      : `the address of the user is ${email} now. Connect the mailbox by it (POST /accounts): the account stays the same`
+  return new ProviderError('auth_expired', why, { credential: 'email' })
 }
 
 interface LeasedRequest {

@@ -58,6 +58,8 @@ export interface LinkAccount {
   customUserId: string | null
   /** The user at the provider: its user id, or host, username and mailbox. Part of the identity, with provider and customUserId. */
   providerUser: string
+  /** An account with this one in its place becomes that of `providerUser`. */
+  formerUser?: string
   settings: MailSettings
   secrets: MailSecrets
   /** For OAuth providers. Without a refresh token, the stored one is kept. Throws `RefreshTokenMissing` when there is none. */

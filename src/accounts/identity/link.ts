@@ -29,7 +29,7 @@ export async function linkAccount(deps: LinkDeps, tx: Tx, request: LinkAccount):
   if (input.sharedWith !== undefined) await store.hold(input.sharedWith)
   if (input.connectionId !== undefined) await connectionStore(tx, deps.db.dialect).lock(input.connectionId)
   const identity = hashIdentity(input.provider, input.providerUser, input.customUserId)
-  const existing = await store.lockByIdentity(identity)
+  const existing = (await store.lockByIdentity(identity)) ?? (await lockFormer(deps, tx, input))
   if (existing !== undefined) return relink(deps, tx, existing, input)
   try {
     await deps.licence?.check(tx, () => accountQueries(tx).count())
@@ -46,6 +46,12 @@ export async function linkAccount(deps: LinkDeps, tx: Tx, request: LinkAccount):
   await recordChange(deps, tx, 'account.connected', created)
   tx.afterCommit(() => deps.onLinked?.(created.id))
   return toAccount(created)
+}
+
+async function lockFormer({ db }: LinkDeps, tx: Tx, input: LinkAccount): Promise<AccountRow | undefined> {
+  const { provider, formerUser, customUserId } = input
+  if (formerUser === undefined) return undefined
+  return accountStore(tx, db.dialect).lockByIdentity(hashIdentity(provider, formerUser, customUserId))
 }
 
 /** Undefined when another account has this identity. */
@@ -77,7 +83,13 @@ async function lockExisting({ db }: LinkDeps, tx: Tx, identity: string): Promise
 }
 
 async function relink(deps: LinkDeps, tx: Tx, row: AccountRow, input: LinkAccount): Promise<Account> {
-  const changes = { ...accessColumns(deps, row.id, input, row), accessVersion: row.accessVersion + 1 }
+  const { provider, providerUser, customUserId } = input
+  const changes = {
+    ...accessColumns(deps, row.id, input, row),
+    providerUser,
+    identity: hashIdentity(provider, providerUser, customUserId),
+    accessVersion: row.accessVersion + 1,
+  }
   const changed = await accountStore(tx, deps.db.dialect).change(row.id, changes, deps.clock.now())
   await recordChange(deps, tx, 'account.updated', changed)
   await retryShared(deps, tx, row.id)

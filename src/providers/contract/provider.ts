@@ -83,6 +83,8 @@ export interface MailSettings {
 export interface GraphSettings {
   /** The id or the address of the mailbox's user at Graph. */
   user: string
+  /** The id of the inbox. Where the user is known by an address, another inbox means that the address has another owner. */
+  inbox?: string
 }
 
 export interface GoogleSettings {

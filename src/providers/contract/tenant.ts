@@ -1,3 +1,4 @@
+import type { RemoteFolder } from './message.ts'
 import type { MailSettings } from './provider.ts'
 
 /** How an organisation's application is known at Microsoft. `thumbprint` belongs to a certificate. No secrets. */
@@ -44,7 +45,14 @@ export type TenantCredentials =
 export type TenantProviderName = 'microsoft' | 'gmail'
 
 /** What a token of a tenant opens. */
-export type TokenPurpose = { mailbox: string } | 'directory'
+export type TokenPurpose = MailboxPurpose | 'directory'
+
+export interface MailboxPurpose {
+  /** Its address. */
+  mailbox: string
+  /** The provider's id of its user, where it is known. */
+  userId?: string
+}
 
 /** An access token of an application. */
 export interface AppToken {
@@ -92,10 +100,12 @@ export interface TenantProvider<Provider extends TenantProviderName = TenantProv
   readonly hasTokenPerMailbox: boolean
   /** How a mailbox is reached with a token. `user` is the id or the address of its user. */
   mailboxSettings(user: string, settings: TenantCredentialsOf<Provider>['settings']): MailSettings
+  /** Adds to the settings what identifies the mailbox, as far as its folders tell. */
+  identifiedBy(settings: MailSettings, folders: readonly RemoteFolder[]): MailSettings
   /** Requests a token for nobody in particular. Throws `auth_expired` when the provider refuses the credentials. */
   verify(credentials: TenantCredentialsOf<Provider>): Promise<void>
   requestToken(credentials: TenantCredentialsOf<Provider>, purpose: TokenPurpose): Promise<AppToken>
   listUsers(access: DirectoryAccess, query: DirectoryQuery): Promise<DirectoryPage>
-  /** The user with this address. Undefined when the directory has none. */
-  findUser(access: DirectoryAccess, email: string): Promise<DirectoryUser | undefined>
+  /** The user with this address or id. Undefined when the directory has none. */
+  findUser(access: DirectoryAccess, emailOrId: string): Promise<DirectoryUser | undefined>
 }

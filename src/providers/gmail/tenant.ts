@@ -64,6 +64,8 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
   return {
     hasTokenPerMailbox: true,
     mailboxSettings: (_user, { serviceAccountEmail }) => ({ google: { project: projectOf(serviceAccountEmail) } }),
+    // Nothing that a mailbox of Gmail shows identifies it.
+    identifiedBy: (settings) => settings,
 
     async verify(credentials) {
       const { adminEmail } = credentials.settings
@@ -93,8 +95,8 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
       return { users: list(page.users).map(object).flatMap(toUser), next: text(page.nextPageToken) || null }
     },
 
-    async findUser(access, email) {
-      const path = `${USERS}/${encodeURIComponent(email)}`
+    async findUser(access, emailOrId) {
+      const path = `${USERS}/${encodeURIComponent(emailOrId)}`
       const request = { method: 'GET' as const, path, query: { fields: USER_FIELDS }, doing: FINDING }
       try {
         return toUser(await openDirectory(access).json(request, object))[0]

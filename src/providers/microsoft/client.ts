@@ -93,6 +93,8 @@ export interface Page {
 export class Graph {
   /** Path of the mailbox: `/me` or `/users/{id}`. */
   readonly mailboxPath: string
+  /** The id that the inbox must have: the mailbox is known by an address only, which may pass on to somebody else. */
+  readonly expectedInbox: string | undefined
   readonly #root: URL
   readonly #rest: RestMailbox
   readonly #clock: Clock
@@ -106,6 +108,7 @@ export class Graph {
   ) {
     const { graph } = access.settings
     this.mailboxPath = graph === undefined ? ME : `/users/${segment(graph.user)}`
+    this.expectedInbox = graph?.user.includes('@') ? graph.inbox : undefined
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
     this.#clock = clock

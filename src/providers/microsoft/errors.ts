@@ -120,6 +120,13 @@ export function lostMailbox(doing: string): ProviderError {
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
+/** Its messages must not be read as those of the account. */
+export function otherMailbox(doing: string): ProviderError {
+  const why =
+    'the address leads to another mailbox than before. Connect it again: it becomes an account of its own, and the old one can be deleted'
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
 /** Of Entra ID, which has the users, in place of Exchange. */
 function directoryDenied(doing: string): ProviderError {
   const why =

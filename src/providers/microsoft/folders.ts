@@ -2,7 +2,7 @@ import { truncateText } from '../../platform/formats/text.ts'
 import { type FolderRole, type KnownFolders, ProviderError, type RemoteFolder } from '../contract/index.ts'
 import { type Json, PageLinks, resultOfEach, text } from '../shared/rest/index.ts'
 import { type BatchItem, type BatchResult, type Graph, requireBody, requirePage, segment } from './client.ts'
-import { lostMailbox } from './errors.ts'
+import { lostMailbox, otherMailbox } from './errors.ts'
 
 /** Graph's well-known folder names, which do not depend on the user's language. v1.0 has them only as aliases of ids. */
 const ROLES: Readonly<Record<string, FolderRole>> = {
@@ -62,7 +62,7 @@ export class FolderList {
     }
     const listings = [TOP, ...this.#parents].map(buildListing)
     const results = await this.#batch([...listings, ...(this.#roles === undefined ? WELL_KNOWN : [])], signal)
-    this.#roles ??= readRoles(results)
+    this.#roles ??= this.#checkedRoles(results)
     await readChildren(listings, results)
 
     const found = new Map<string, Json>()
@@ -83,7 +83,7 @@ export class FolderList {
 
     // A new folder may be the Archive, which its first use creates.
     const hasNew = this.#knownIds.size > 0 && [...found.keys()].some((id) => !this.#knownIds.has(id))
-    if (hasNew) this.#roles = readRoles(await this.#batch(WELL_KNOWN, signal))
+    if (hasNew) this.#roles = this.#checkedRoles(await this.#batch(WELL_KNOWN, signal))
     const kept = (unlisted.length === 0 ? [] : foldersBelow(unlisted, await listKnown())).filter(
       ({ path }) => !found.has(path),
     )
@@ -104,6 +104,13 @@ export class FolderList {
   /** Whether the last listing contained the folder. */
   has(id: string): boolean {
     return this.#knownIds.has(id) && this.#roles?.get(id) !== null
+  }
+
+  #checkedRoles(results: Results): Map<string, FolderRole | null> {
+    const roles = readRoles(results)
+    const { expectedInbox } = this.#graph
+    if (expectedInbox !== undefined && roles.get(expectedInbox) !== 'inbox') throw otherMailbox(DOING)
+    return roles
   }
 
   #batch(items: readonly BatchItem[], signal: AbortSignal | undefined): Promise<Results> {

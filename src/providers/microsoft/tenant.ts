@@ -62,6 +62,11 @@ export function microsoftTenant({
   return {
     hasTokenPerMailbox: false,
     mailboxSettings: (user) => ({ graph: { user } }),
+    identifiedBy(settings, folders) {
+      const inbox = folders.find(({ role }) => role === 'inbox')?.path
+      const { graph } = settings
+      return graph === undefined || inbox === undefined ? settings : { ...settings, graph: { ...graph, inbox } }
+    },
     requestToken: (credentials) => requestToken(credentials),
     async verify(credentials) {
       await requestToken(credentials)
@@ -74,17 +79,17 @@ export function microsoftTenant({
       return { users: page.items.flatMap(toUser), next } satisfies DirectoryPage
     },
 
-    async findUser(access, email) {
+    async findUser(access, emailOrId) {
       const graph = openGraph(access)
       const query = { $select: USER_FIELDS }
       try {
-        const user = await graph.get(`/users/${segment(email)}`, { query, doing: FINDING }, (body) => Object(body))
+        const user = await graph.get(`/users/${segment(emailOrId)}`, { query, doing: FINDING }, (body) => Object(body))
         return toUser(user)[0]
       } catch (error) {
         if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
       }
       // The address may differ from the name that the user signs in with.
-      const filter = { ...query, $filter: `mail eq '${email.replaceAll("'", "''")}'` }
+      const filter = { ...query, $filter: `mail eq '${emailOrId.replaceAll("'", "''")}'` }
       const { items } = await graph.page('/users', { query: filter, doing: FINDING, isEventual: true })
       return items.flatMap(toUser)[0]
     },

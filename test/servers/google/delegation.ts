@@ -1,5 +1,6 @@
 import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { lazy } from '../../../src/platform/concurrency/lazy.ts'
+import { Addresses } from '../fake/addresses.ts'
 import type { Tokens } from '../fake/tokens.ts'
 import { oauthError } from './errors.ts'
 
@@ -28,6 +29,7 @@ export interface Workspace {
 /** Exchanges assertions of the service account with a `sub` (RFC 7523), with Google's errors. */
 export function delegation(url: string, tokens: Tokens, hasUser: (email: string) => boolean) {
   let workspace: Workspace | undefined
+  const addresses = new Addresses()
   let tokenRequests = 0
 
   function keyFile(keyId = 'key-1'): Record<string, string> {
@@ -58,8 +60,10 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
   ): Response | undefined {
     const allowed = scopes.map((name) => AUTH + name)
     if (!requested.every((name) => allowed.includes(name)) || !user.endsWith(`@${domain}`)) return unauthorized()
-    if (!hasUser(user)) return oauthError('invalid_grant', 'Invalid email or User ID')
-    return suspended.has(user) ? oauthError('invalid_grant', 'Account has been deleted') : undefined
+    if (!hasUser(addresses.userAt(user) ?? '')) return oauthError('invalid_grant', 'Invalid email or User ID')
+    return suspended.has(addresses.userAt(user) ?? '')
+      ? oauthError('invalid_grant', 'Account has been deleted')
+      : undefined
   }
 
   /** Undefined for an assertion of another service account. */
@@ -82,13 +86,14 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
     // Without a user, the token is of the service account, which has no mailbox.
     const refused = typeof sub === 'string' ? refuseUser(workspace, sub, scopes) : undefined
     if (refused) return refused
-    const user = typeof sub === 'string' ? sub : EMAIL
+    const user = typeof sub === 'string' ? (addresses.userAt(sub) ?? EMAIL) : EMAIL
     const accessToken = `ya29.${randomBytes(20).toString('base64url')}`
     tokens.issue(accessToken, { user, scopes, refreshToken: null })
     return Response.json({ access_token: accessToken, token_type: 'Bearer', expires_in: tokens.lifetime })
   }
 
   return {
+    addresses,
     exchange,
     keyFile,
     get tokenRequests() {

@@ -9,11 +9,13 @@ const USERS = '/admin/directory/v1/users'
 export interface DirectoryDeps {
   workspace(): Workspace | undefined
   users(): { email: string; name: string; id: string }[]
+  /** The current address of a user. */
+  addressOf(user: string): string
   findGrant(request: Routed): Grant | undefined
 }
 
 /** The users of a Google Workspace, for its administrators. */
-export function directoryRoutes({ workspace, users, findGrant }: DirectoryDeps): Route[] {
+export function directoryRoutes({ workspace, users, addressOf, findGrant }: DirectoryDeps): Route[] {
   function refusal(request: Routed): Response | undefined {
     const grant = findGrant(request)
     if (workspace()?.isDirectoryEnabled === false) {
@@ -27,6 +29,7 @@ export function directoryRoutes({ workspace, users, findGrant }: DirectoryDeps):
 
   const ofDomain = () =>
     users()
+      .map((user) => ({ ...user, email: addressOf(user.email) }))
       .filter(({ email }) => email.endsWith(`@${workspace()?.domain}`))
       .toSorted((a, b) => a.email.localeCompare(b.email))
 

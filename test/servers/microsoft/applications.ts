@@ -1,4 +1,5 @@
 import { constants, randomBytes, timingSafeEqual, verify, X509Certificate } from 'node:crypto'
+import { Addresses } from '../fake/addresses.ts'
 import type { Routed } from '../fake/router.ts'
 import type { Grant, Tokens } from '../fake/tokens.ts'
 import { client, type Emulator, type UserRow } from './emulator.ts'
@@ -27,6 +28,7 @@ type Right = 'read' | 'send' | 'hidden'
 /** Client credentials of Entra (with a secret or a certificate), and what Graph allows their tokens. */
 export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   const tenants = new Map<string, Tenant>()
+  const addresses = new Addresses()
   /** The rights of users in mailboxes of others, by mailbox and user. */
   const rights = new Map<string, Right>()
   let tokenRequests = 0
@@ -111,7 +113,7 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   function findUser(tenantId: string, idOrAddress: string): UserRow | undefined {
     const wanted = idOrAddress.toLowerCase()
     const { users } = emulator.microsoft
-    const found = users.findOneBy('oid', wanted) ?? users.findOneBy('email', wanted)
+    const found = users.findOneBy('oid', wanted) ?? users.findOneBy('email', addresses.userAt(wanted) ?? '')
     return found?.tenant_id === tenantId ? found : undefined
   }
 
@@ -138,6 +140,7 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     },
     /** Whether a person may send from the mailbox of another. */
     maySend: (mailbox: string, user: string) => rights.get(`${mailbox} ${user}`) === 'send',
+    addresses,
     openMailbox,
     token,
     usersOf,

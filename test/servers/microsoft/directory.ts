@@ -44,6 +44,7 @@ export function directoryRoutes(
     if (search !== null && words.length === 0) return graphError(400, 'BadRequest', 'Syntax error in $search.')
     const found = directory
       .usersOf(tenantId)
+      .map((user) => ({ ...user, email: directory.addresses.of(user.email) }))
       .filter(({ email }) => mail === undefined || email === mail)
       .filter(({ email }) => search === null || words.some((word) => email.toLowerCase().startsWith(word)))
     return skippedPage(request, found.map(userResource), 100, '$skiptoken')
@@ -54,7 +55,8 @@ export function directoryRoutes(
     if (tenantId === undefined) return forbidden()
     const id = request.params.id ?? ''
     const user = directory.findUser(tenantId, id)
-    return user === undefined ? notFound(id) : Response.json(userResource(user))
+    if (user === undefined) return notFound(id)
+    return Response.json(userResource({ ...user, email: directory.addresses.of(user.email) }))
   }
 
   return [
