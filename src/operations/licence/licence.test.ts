@@ -9,6 +9,19 @@ import { licence, signLicenceKey } from './index.ts'
 const issuer = generateKeyPairSync('ed25519')
 const clock = fixedClock(Date.parse('2026-06-01T00:00:00Z'))
 
+const ACME = {
+  id: 'con_acme',
+  provider: 'microsoft',
+  kind: 'tenant',
+  name: 'Acme',
+  settings: '{}',
+  secrets: '',
+  status: 'connected',
+  statusReason: null,
+  createdAt: 1,
+  updatedAt: 1,
+} as const
+
 function read(key: string | undefined) {
   return licence({ key, clock, issuer: issuer.publicKey })
 }
@@ -73,5 +86,28 @@ describeEachDatabase('the account limit of a licence', (open) => {
     const service = testAccounts(await open(), { licence: read(key) })
     const linked = await Promise.all(Array.from({ length: 6 }, () => service.link()))
     expect(new Set(linked.map((account) => account.id)).size).toBe(1)
+  })
+
+  it('counts mailboxes of a connection, and lets those that are linked be found by their user later', async () => {
+    const key = signLicenceKey({ plan: 'team', accountLimit: 2 }, issuer.privateKey)
+    const db = await open()
+    await db.transaction((tx) => tx.insertInto('connections').values(ACME).execute())
+    const service = testAccounts(db, { licence: read(key) })
+    const link = (providerUser: string, formerUser?: string) =>
+      service.link({
+        provider: 'microsoft',
+        connectionId: ACME.id,
+        providerUser,
+        settings: {},
+        secrets: {},
+        ...(formerUser !== undefined && { formerUser }),
+      })
+    const linked = await Promise.allSettled(['one', 'two', 'three', 'four'].map((user) => link(user)))
+    const refused = linked.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    expect(refused.map((error) => error instanceof AppError && error.code)).toEqual(['licence_limit', 'licence_limit'])
+    const [existing] = linked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    const former = ['one', 'two', 'three', 'four'][linked.findIndex(({ status }) => status === 'fulfilled')]
+    expect((await link('user id', former)).id).toBe(existing?.id)
+    expect((await service.accounts.list({})).items).toHaveLength(2)
   })
 })
