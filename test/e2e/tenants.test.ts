@@ -190,8 +190,15 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     expect([mismatch.status, mismatch.json.error.details[0].path]).toEqual([400, 'body.provider'])
     acme.excluded.add(BOB)
     expect(await connecting(BOB)).toEqual([400, 'body.email', expect.stringContaining('application access policy')])
-    microsoft.withholdMailbox(BOB, 'none')
     acme.excluded.clear()
+    acme.outOfScope.add(BOB)
+    expect(await connecting(BOB)).toEqual([
+      400,
+      'body.email',
+      expect.stringContaining('Test-ServicePrincipalAuthorization'),
+    ])
+    acme.outOfScope.clear()
+    microsoft.withholdMailbox(BOB, 'none')
     expect(await connecting(BOB)).toEqual([400, 'body.email', expect.stringContaining('cannot reach this mailbox')])
     microsoft.withholdMailbox(BOB, null)
 

@@ -3,7 +3,8 @@ import { type MailAccess, type MailProvider, ProviderError, type RemoteFolder } 
 
 const CHECK_MS = 10_000
 
-type CheckedMailbox = Pick<MailAccess, 'email' | 'settings'> & Required<Pick<MailAccess, 'accessToken'>>
+type CheckedMailbox = Pick<MailAccess, 'email' | 'settings' | 'isApplication'> &
+  Required<Pick<MailAccess, 'accessToken'>>
 
 /**
  * Checks that new tokens open a mailbox: not every account at Google or Microsoft has one. Throws the `ProviderError` when there is

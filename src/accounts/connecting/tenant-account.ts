@@ -56,7 +56,7 @@ export async function verifiedTenantAccount(
     isConfirmed: user !== undefined,
   }
   const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
-  const folders = await openMailbox(deps, connection.provider, { ...mailbox, accessToken })
+  const folders = await openMailbox(deps, connection.provider, { ...mailbox, accessToken, isApplication: true })
   const settings = tenant.identifiedBy(mailbox.settings, folders)
   const opened = { ...mailbox, settings, connectionId, customUserId: cleanAlias(customUserId), userId: user?.id }
   return {

@@ -39,11 +39,14 @@ export function accounts(deps: AccountsDeps): Accounts {
   })
 
   /** Where the token of a mailbox comes from: its connection, the account that it is shared with, or its own grant. */
-  function accessTokenOf(row: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken'> {
+  function accessTokenOf(row: AccountRow, hasOwn: boolean): Pick<MailAccess, 'accessToken' | 'isApplication'> {
     const id = row.sharedWith ?? row.id
     const request = connectionTokenRequest(row)
     if (request !== undefined) {
-      return { accessToken: (refused) => deps.connectionTokens.accessToken(request, refused) }
+      return {
+        accessToken: (refused) => deps.connectionTokens.accessToken(request, refused),
+        isApplication: true,
+      }
     }
     return hasOwn || row.sharedWith !== null ? { accessToken: (refused) => tokens.accessToken(id, refused) } : {}
   }

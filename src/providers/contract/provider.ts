@@ -55,6 +55,8 @@ export interface MailAccess {
    * new consent can help, else a temporary kind.
    */
   accessToken?(refused?: string): Promise<string>
+  /** The token belongs to an application, so an administrator has to change what it may open. */
+  isApplication?: boolean
 }
 
 /** Checks the settings and the password for a server beside the mail server. */

@@ -100,6 +100,7 @@ export class Graph {
   readonly #clock: Clock
   /** Of the account, in lower case. */
   readonly #email: string
+  readonly #isApplication: boolean
 
   constructor(
     { root, client, clock }: GraphDeps,
@@ -113,6 +114,7 @@ export class Graph {
     this.#rest = client.mailbox(access, options)
     this.#clock = clock
     this.#email = access.email.toLowerCase()
+    this.#isApplication = access.isApplication === true
   }
 
   /** Whether the mailbox is that of the token's user. */
@@ -187,7 +189,7 @@ export class Graph {
   }
 
   toError(response: RestResponse, doing: string): ProviderError {
-    return graphError(response, doing, this.#clock.now())
+    return graphError(response, doing, this.#clock.now(), this.#isApplication)
   }
 
   /**
@@ -253,7 +255,7 @@ export class Graph {
     for (const [name, value] of Object.entries(object(response.headers))) {
       if (typeof value === 'string' || typeof value === 'number') headers[name.toLowerCase()] = String(value)
     }
-    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now())
+    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now(), this.#isApplication)
     // The token was accepted for the batch request. If it really expired, the next complete request renews it.
     if (error.kind !== 'auth_expired') return error
     return new ProviderError('unavailable', `${doing}: one item of the batch was refused (401)`, { cause: error })

@@ -26,4 +26,16 @@ describe('errors of Graph', () => {
     const error = graphError(response(status, code, { 'retry-after': '30' }), 'sending', 0)
     expect(error).toMatchObject({ kind: 'rejected', maySucceedLater, message: expect.stringMatching(message) })
   })
+
+  it('of denied access say what an administrator checks when the token belongs to an application', () => {
+    const denied = response(403, 'ErrorAccessDenied')
+    expect(graphError(denied, 'reading', 0, true)).toMatchObject({
+      kind: 'rejected',
+      missingScope: true,
+      message: expect.stringMatching(
+        /application permissions.*RBAC for Applications.*Test-ServicePrincipalAuthorization/,
+      ),
+    })
+    expect(graphError(denied, 'reading', 0).message).not.toContain('RBAC')
+  })
 })

@@ -66,9 +66,9 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
 
 /**
  * Maps Graph's errors. A 429 becomes `rate_limited`; `rest/client.ts` then pauses the mailbox and retries. Graph's error text stays
- * out of the message: it may quote anything.
+ * out of the message: it may quote anything. `isApplication`: see `MailAccess`.
  */
-export function graphError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+export function graphError(response: RestResponse, doing: string, nowMs: number, isApplication = false): ProviderError {
   const byStatus = statusError(response, doing, nowMs)
   const { code: codeText, message } = object(object(response.body).error)
   const code = text(codeText) ?? ''
@@ -80,6 +80,7 @@ export function graphError(response: RestResponse, doing: string, nowMs: number)
   if (response.status === 503 || response.status === 504) return overloaded(doing, response.status, byStatus)
   if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
   if (APPLICATION_POLICY.test(text(message) ?? '')) return outsidePolicy(doing)
+  if (isApplication && CODES[code.toLowerCase()] === accessDenied) return applicationDenied(doing)
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
@@ -111,6 +112,16 @@ function notFound(doing: string): ProviderError {
 function accessDenied(doing: string): ProviderError {
   const scopes = 'the scope Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)'
   const why = `Microsoft denies access. The user, or the administrator of the tenant, may not have granted ${scopes}`
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+/**
+ * Graph sends the same code for a missing permission and for a mailbox outside the scope of a role.
+ * https://learn.microsoft.com/exchange/permissions-exo/application-rbac
+ */
+function applicationDenied(doing: string): ProviderError {
+  const why =
+    'Microsoft denies the application access to this mailbox. Check that an administrator of the tenant consented to the application permissions (Mail.ReadWrite, Mail.Send, Calendars.ReadWrite, Contacts.ReadWrite), or that a role with them in Exchange Online (RBAC for Applications) has the mailbox in its scope: Test-ServicePrincipalAuthorization shows that'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 

@@ -15,6 +15,8 @@ export interface Tenant {
   certificates: string[]
   /** Addresses that an application access policy excludes. */
   excluded: Set<string>
+  /** Addresses outside the scope of its roles in Exchange Online (RBAC for Applications). */
+  outOfScope: Set<string>
   /** No administrator has consented, or access was withdrawn. */
   isUnknown: boolean
 }
@@ -129,6 +131,7 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     if (user === undefined)
       return graphError(404, 'ErrorInvalidUser', `The requested user '${idOrAddress}' is invalid.`)
     if (tenants.get(tenantId)?.excluded.has(user.email)) return outsidePolicy()
+    if (grant.application !== undefined && tenants.get(tenantId)?.outOfScope.has(user.email)) return accessDenied()
     return user.email
   }
 
@@ -162,6 +165,7 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
         isSecretExpired: false,
         certificates: [],
         excluded: new Set(),
+        outOfScope: new Set(),
         isUnknown: false,
         ...changes,
       }
