@@ -25,6 +25,8 @@ export interface GraphDeps {
 
 /** Path of the mailbox of the token's user. */
 const ME = '/me'
+/** `/users/{id}/…` or `/users('{id}')/…`. */
+const MAILBOX_OF_LINK = /^\/users(?:\/[^/?]+|\('[^']*'\))(?=\/)/i
 /** Graph's limit. */
 const BATCH_SIZE = 20
 /** Graph passes so many parts of a batch to Exchange at once, and each counts against the mailbox's concurrent requests. */
@@ -233,9 +235,13 @@ export class Graph {
     return named === 'me' || (isSameForm && named !== wanted)
   }
 
-  /** Links of Graph name their mailbox already. */
+  /**
+   * Links of Graph name their mailbox already. A stored one may do so by an address from before the user's id was known, which may belong
+   * to somebody else by now.
+   */
   #inMailbox(path: string): string {
-    return path === ME || path.startsWith(`${ME}/`) ? this.mailboxPath + path.slice(ME.length) : path
+    if (path === ME || path.startsWith(`${ME}/`)) return this.mailboxPath + path.slice(ME.length)
+    return this.isOwnMailbox ? path : path.replace(MAILBOX_OF_LINK, () => this.mailboxPath)
   }
 
   #batchResults<Item>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {
