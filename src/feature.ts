@@ -46,7 +46,7 @@ export interface PurgeRule {
 }
 
 /** Deletes up to `limit` rows older than `beforeMs` and returns how many; 0 when none is left. */
-export type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<number>
+type Purge = (tx: Tx, beforeMs: number, limit: number) => Promise<number>
 
 export type RetentionSetting =
   | 'retentionEventsDays'

@@ -1,10 +1,10 @@
 import type { Feature } from '../feature.ts'
 import { DAY_MS } from '../platform/calendar/days.ts'
 import { releaseAccounts } from './after-restore.ts'
-import { SEALED_CONNECTION_TOKENS, SEALED_CONNECTIONS } from './connections/secrets.ts'
-import { purgeTokens } from './connections/token-store.ts'
 import { accountEvents } from './events.ts'
 import { eraseApiChanges } from './mailbox/change-numbers.ts'
+import { SEALED_CONNECTION_TOKENS, SEALED_CONNECTIONS } from './tenants/secrets.ts'
+import { purgeTokens } from './tenants/token-store.ts'
 import { SEALED_ACCOUNTS } from './tokens/account-secrets.ts'
 import { SEALED_REVOCATIONS } from './tokens/revocation.ts'
 

@@ -4,14 +4,13 @@
  * an account) and auth/ (the hosted pages) are modules of their own.
  */
 import './tables.ts'
-import './connections/tables.ts'
+import './tenants/tables.ts'
 
 export { imapSignIn } from './connecting/imap-check.ts'
 export type { ImapField, ImapFields } from './connecting/imap-connection.ts'
 export { oauthMailboxes } from './connecting/mail-oauth.ts'
 export { OAUTH_SETTINGS } from './connecting/oauth-import.ts'
 export { VerificationLimit } from './connecting/verification-limit.ts'
-export { openConnections } from './connections/open.ts'
 export { accountsFeature } from './feature.ts'
 export {
   ACCOUNTS_TOPIC,
@@ -39,6 +38,7 @@ export { areLabelsCleared, setLabelsCleared } from './mailbox/cleared-labels.ts'
 export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
+export { openConnections } from './tenants/open.ts'
 export type { RefreshOutcome } from './tokens/refresh.ts'
 export { scopeChecks } from './tokens/required-scopes.ts'
 export { revocations } from './tokens/revocation.ts'

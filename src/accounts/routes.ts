@@ -12,12 +12,12 @@ import { verifyImap } from './connecting/imap-check.ts'
 import { parseImapConnection } from './connecting/imap-connection.ts'
 import { OAUTH_SETTINGS, verifiedImport, verifiedMailImport } from './connecting/oauth-import.ts'
 import { verifiedSharedAccount } from './connecting/shared-account.ts'
-import { verifiedTenantAccount } from './connecting/tenant-account.ts'
 import type { VerificationLimit } from './connecting/verification-limit.ts'
-import type { OpenConnections } from './connections/open.ts'
-import { connectionRoutes } from './connections/routes.ts'
 import type { AccountChanges, Accounts, LinkAccount } from './identity/account.ts'
 import { type ChoosableFolder, chooseFolders } from './identity/folder-choice.ts'
+import type { OpenConnections } from './tenants/open.ts'
+import { connectionRoutes } from './tenants/routes.ts'
+import { verifiedTenantAccount } from './tenants/tenant-account.ts'
 
 export interface AccountRoutesDeps {
   db: Db

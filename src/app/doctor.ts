@@ -42,7 +42,7 @@ export interface DoctorOptions {
   ca?: string
 }
 
-export interface Doctor {
+interface Doctor {
   checks: Check[]
   /** Closes what the checks opened. Returns after a second, also when the other side does not respond. */
   close(): Promise<void>

@@ -19,7 +19,7 @@ import { microsoftProvider } from '../providers/microsoft/index.ts'
 import { smtpProvider } from '../providers/smtp/index.ts'
 import type { SignIn } from './sign-in.ts'
 
-export interface MailProvidersDeps {
+interface MailProvidersDeps {
   config: Pick<
     Config,
     | 'googleApiUrl'

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log/index.ts'
 import type { Queue, Worker } from '../platform/queue/index.ts'
 import type { Clock } from '../platform/time/clock.ts'
 
-export interface RetentionDeps {
+interface RetentionDeps {
   db: Db
   queue: Queue
   clock: Clock

@@ -16,7 +16,7 @@ export interface SignIn {
 }
 
 /** A setting that prevents users from signing in. */
-export interface SignInProblem {
+interface SignInProblem {
   reason: 'oauth_incomplete' | 'redirect_refused'
   message: string
 }

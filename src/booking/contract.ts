@@ -84,7 +84,7 @@ export interface SlotFinder {
   freeTimes(experience: Experience, request: FreeTimesRequest, signal: AbortSignal): Promise<FreeTime[]>
 }
 
-export interface FreeTimesRequest {
+interface FreeTimesRequest {
   range: TimeRange
   lengthMs: number
   requestId: string

@@ -43,7 +43,7 @@ type PartDeps = ExperienceDeps &
   MailBudgetDeps &
   MailLimitDeps
 
-export interface SchedulerDeps extends PartDeps {
+interface SchedulerDeps extends PartDeps {
   accounts: Accounts
   calendars: CalendarTaskDeps['changer']
   outbox: MessageTaskDeps['outbox'] & VerificationDeps['outbox']
@@ -76,7 +76,7 @@ export function scheduler(deps: SchedulerDeps) {
   return { experiences, callbacks, finder, verification, bookings, links, tasks, jobs, limits: deps }
 }
 
-export interface SchedulerRouteDeps {
+interface SchedulerRouteDeps {
   scheduler: Scheduler
   idempotency: Idempotency
   /** The brand of the pages. */

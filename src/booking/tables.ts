@@ -26,7 +26,7 @@ export type BookingStatus = 'pending' | 'confirmed' | 'rejected' | 'cancelled' |
 export type GuestProof = 'code' | 'link' | 'application'
 
 /** Whether the calendars of the hosts show the state of the booking. `none`: the booking has no host with a calendar. */
-export type CalendarState = 'none' | 'pending' | 'written' | 'failing' | 'failed'
+type CalendarState = 'none' | 'pending' | 'written' | 'failing' | 'failed'
 
 /** A booking by a guest. A booking that was moved keeps its id, and is `rescheduled`, which otherwise equals `confirmed`. */
 interface BookingTable {

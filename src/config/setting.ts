@@ -7,7 +7,7 @@ export interface Basics {
   isLocal: boolean
 }
 
-export interface ComputedDefault<T> {
+interface ComputedDefault<T> {
   /** The default for documentation: `http://localhost:PORT`. */
   text: string
   of(basics: Basics): T

@@ -138,7 +138,7 @@ export interface GroupName {
   name: string
 }
 
-export type ShownContact = Pick<
+type ShownContact = Pick<
   ContactRow,
   'id' | 'accountId' | 'bookId' | 'providerId' | 'version' | 'createdAt' | 'updatedAt'
 > & { content: RemoteContact }

@@ -15,7 +15,7 @@ const IMAGES: readonly (readonly [contentType: string, at: number, bytes: string
   ['image/webp', 8, 'WEBP'],
 ]
 
-export interface ShownPhoto {
+interface ShownPhoto {
   contentType: string
   bytes: Buffer
 }

@@ -3,7 +3,7 @@ import { startMicrosoft } from '../../test/servers/microsoft.ts'
 import type { DemoMailbox } from './mailbox.ts'
 import { rawMessage, SAMPLE_MESSAGES } from './messages.ts'
 
-export type EmulatedProvider = 'gmail' | 'microsoft'
+type EmulatedProvider = 'gmail' | 'microsoft'
 
 const EMULATORS = {
   gmail: { title: 'Google', user: 'ada@gmail.com', start: startGoogle },

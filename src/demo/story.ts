@@ -1,5 +1,5 @@
 /** The steps of the demo, which the terminal prints and the application's page shows. */
-export type StepId = 'start' | 'endpoint' | 'connect' | 'list' | 'receive' | 'offer' | 'book'
+type StepId = 'start' | 'endpoint' | 'connect' | 'list' | 'receive' | 'offer' | 'book'
 
 export interface Step {
   id: StepId

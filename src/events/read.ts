@@ -18,7 +18,7 @@ export interface EventFilter {
  * Events in the order of `position`. Commits become visible in that order, so a reader that continues after the last position it
  * has seen misses no event.
  */
-export interface EventFeed {
+interface EventFeed {
   /** Up to `limit` events after `position`, without their data. */
   heads(position: number, limit: number): Promise<EventHead[]>
   list(

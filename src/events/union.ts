@@ -11,7 +11,7 @@ export interface EventUnion {
   of(type: string): object
 }
 
-export interface EventUnionNames {
+interface EventUnionNames {
   /** The union's name: `Event`. */
   title: string
   /** Ends the names of its branches: `Event` makes `MessageReceivedEvent`. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from './time/clock.ts'
 
 /** Every prefix in use. Secrets never have one of these, because ids may be logged. */
-export type IdPrefix =
+type IdPrefix =
   | 'acc'
   | 'att'
   | 'aud'

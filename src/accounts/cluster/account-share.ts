@@ -5,7 +5,7 @@ import { ACCOUNTS_TOPIC } from '../index.ts'
 import { fairMove } from './fair-share.ts'
 import { instanceStore } from './instance-store.ts'
 
-export interface AccountShareDeps {
+interface AccountShareDeps {
   db: Db
   bus: Bus
   clock: Clock

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 import type { SyncTotals } from '../index.ts'
 import { instanceStore } from './instance-store.ts'
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   db: Db
   clock: Clock
   instanceId: string

@@ -13,7 +13,7 @@ export interface LockWatchTiming {
 /** How often a lock must be found missing, because a pause of the machine may lie between two reads. */
 const MISSING_READS = 3
 
-export interface LockWatchTarget {
+interface LockWatchTarget {
   /** The keys of the instances that held their lock at their last heartbeat, by id. */
   locks(): ReadonlyMap<string, string>
   /** Instances that are certainly dead. The next read follows when this has ended; it must not reject. */

@@ -12,7 +12,7 @@ import { instanceStore, instancesWithLocks } from './instance-store.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
 
-export interface OwnershipDeps {
+interface OwnershipDeps {
   db: Db
   bus: Bus
   clock: Clock

@@ -6,7 +6,7 @@ import type { ProviderError } from '../../providers/contract/index.ts'
 import type { Fence } from '../index.ts'
 
 /** The columns of a collection that say since when it cannot be read, and until when it waits. */
-export interface FailureColumns {
+interface FailureColumns {
   /** In a row. */
   failures: number
   failureReason: string | null

@@ -7,7 +7,7 @@ import { connectionPorts, type ImapConnection, parseImapConnection } from './ima
 import { type VerificationDeps, verification } from './verification.ts'
 
 /** The value of FORM_PORTS: the ports that a visitor may enter in the hosted form. */
-export type FormPorts = 'any' | readonly number[]
+type FormPorts = 'any' | readonly number[]
 
 /** Returns an error for each port that the hosted form does not accept, whatever the host. */
 export function formPortErrors(connection: ImapConnection, allowed: FormPorts): ErrorDetail[] {
@@ -17,7 +17,7 @@ export function formPortErrors(connection: ImapConnection, allowed: FormPorts): 
   return [...new Set(refused.map(({ field }) => field))].map((field) => ({ path: `body.${field}`, message }))
 }
 
-export interface VerifyImapDeps extends VerificationDeps {
+interface VerifyImapDeps extends VerificationDeps {
   mail: Pick<MailProvider, 'verify'>
   /** The account is linked next: keeps the connection for its sync. */
   keepConnection?: boolean

@@ -7,7 +7,7 @@ import { openSharedMailbox, sharedMailbox } from './shared-account.ts'
 
 const CHECK_MS = 15_000
 
-export interface MailSignIn {
+interface MailSignIn {
   provider: MailOAuthProvider
   /** The username at the mail servers. */
   email: string

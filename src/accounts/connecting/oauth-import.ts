@@ -14,7 +14,7 @@ export const OAUTH_SETTINGS = {
 } as const
 
 /** A request to connect a mailbox with a refresh token. */
-export interface OAuthImport {
+interface OAuthImport {
   provider: Exclude<ProviderName, 'imap'>
   refreshToken: string
   email: string | undefined

@@ -13,14 +13,14 @@ import { toAppError } from '../mailbox/live-mailbox.ts'
 import { sharedScopesMissing } from '../tokens/required-scopes.ts'
 import { openMailboxOnce } from './mailbox-check.ts'
 
-export interface SharedAccountDeps {
+interface SharedAccountDeps {
   db: Db
   accounts: Pick<Accounts, 'access' | 'get' | 'resolve'>
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
 }
 
 /** A request to connect a mailbox that somebody shares with the user of a connected account. */
-export interface SharedAccountRequest {
+interface SharedAccountRequest {
   sharedWith: string
   mailbox: string | undefined
   customUserId: string | null

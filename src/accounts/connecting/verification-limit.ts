@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 
-export interface VerificationLimits {
+interface VerificationLimits {
   /** Verifications in progress in this process. */
   total: number
   /** The limit for one mail host, and for one client address. */

@@ -6,7 +6,7 @@ import type { Queue, Worker } from '../../platform/queue/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { accountStore } from './store.ts'
 
-export interface ErasureDeps {
+interface ErasureDeps {
   db: Db
   queue: Queue
   clock: Clock

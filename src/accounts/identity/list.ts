@@ -11,7 +11,7 @@ const STEPS = { sqlite: 5000, postgres: 20_000 }
 
 type Reader = Pick<Db, 'read' | 'engine'>
 
-export interface AccountList {
+interface AccountList {
   /** Newest first, one row more than the limit when there is one. */
   rows: ShownRow[]
   /** Exact without a filter. */

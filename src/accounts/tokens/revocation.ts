@@ -3,14 +3,14 @@ import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
 import type { LoginProvider, ProviderName } from '../../providers/contract/index.ts'
-import { connectionTokenRequest } from '../connections/token-request.ts'
-import type { ConnectionTokens, TokenRequest } from '../connections/tokens.ts'
 import { type AccountRow, accountStore } from '../identity/store.ts'
+import { connectionTokenRequest } from '../tenants/token-request.ts'
+import type { ConnectionTokens, TokenRequest } from '../tenants/tokens.ts'
 import { openSecrets } from './account-secrets.ts'
 import { loginName } from './login-name.ts'
 import { checkTokenUser } from './token-user.ts'
 
-export interface RevocationDeps {
+interface RevocationDeps {
   db: Db
   sealer: Sealer
   log: Log

@@ -7,7 +7,7 @@ import { tablesNotInBackups } from '../feature-list.ts'
 import { fileStorePath } from '../store.ts'
 import { VERSION } from '../version.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   /** Created. */
   file: string
   /** Puts the key ring into the archive. */
@@ -17,7 +17,7 @@ export interface BackupOptions {
   signal: AbortSignal
 }
 
-export interface BackupResult extends ArchiveSummary {
+interface BackupResult extends ArchiveSummary {
   /** Where the key ring is that opens the secrets of the backup. */
   keys: string
 }

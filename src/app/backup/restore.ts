@@ -7,7 +7,7 @@ import { afterRestore } from '../feature-list.ts'
 import { keysToAdd } from './restored-keys.ts'
 import { openTarget } from './target.ts'
 
-export interface RestoreOptions {
+interface RestoreOptions {
   file: string
   /** Replaces a database that exists. */
   overwrite: boolean

@@ -86,7 +86,7 @@ export function openOperations(context: RuntimeContext, infrastructure: Infrastr
   }
 }
 
-export interface HealthSources {
+interface HealthSources {
   context: RuntimeContext
   infrastructure: Infrastructure
   features: Features

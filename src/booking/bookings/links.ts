@@ -6,7 +6,7 @@ import type { BookingRow } from '../tables.ts'
 /** Who holds a link. A host's is written into the event of the calendar. */
 export type LinkRole = 'guest' | 'host'
 /** `reader`: a guest, who got the link by mail and not in a response, and so reads the mail of the address. */
-export type LinkHolder = LinkRole | 'reader'
+type LinkHolder = LinkRole | 'reader'
 /** Who cancels or moves a booking. */
 export type Actor = LinkRole | 'api'
 

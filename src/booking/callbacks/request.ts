@@ -25,7 +25,7 @@ export interface CallbackRequest {
 }
 
 /** The response of the endpoint. `body` is undefined when it is empty. */
-export interface CallbackResponse {
+interface CallbackResponse {
   kind: 'response'
   status: number
   body: unknown

@@ -17,7 +17,7 @@ export interface MailBudgetDeps {
 }
 
 /** Who causes messages, and to whom. */
-export interface MailRequest {
+interface MailRequest {
   experienceId: string
   /** The first host, whose account sends. */
   accountId: string

@@ -13,7 +13,7 @@ import type { BookingRow } from '../tables.ts'
 import { calendarFile } from '../work/calendar-file.ts'
 import type { BookingPages } from './pages.ts'
 
-export interface ManagePageDeps {
+interface ManagePageDeps {
   pages: BookingPages
   clock: Clock
   bookings: {

@@ -12,7 +12,7 @@ import {
 import type { Brand } from '../../ui/hosted/index.ts'
 import type { Assets } from './assets.ts'
 
-export interface RenderOptions {
+interface RenderOptions {
   status?: number
   /** Origins of pages that may frame the page. */
   ancestors?: readonly string[]

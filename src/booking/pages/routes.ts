@@ -6,7 +6,7 @@ import type { Experience, Members } from '../experiences/experience.ts'
 import { assetRoutes, assets as createAssets } from './assets.ts'
 import { type BookingPages, bookingPages } from './pages.ts'
 
-export interface BookingPageDeps {
+interface BookingPageDeps {
   experiences: {
     /** Throws not_found for an unknown or inactive one. */
     getActive(slug: string): Promise<Experience>

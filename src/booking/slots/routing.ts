@@ -9,7 +9,7 @@ export type Routed =
   /** The experience itself, or with other hosts, or another one. */
   { experience: Experience } | { redirectUrl: string }
 
-export interface RoutingDeps {
+interface RoutingDeps {
   callbacks: Pick<ApplicationCallbacks, 'route'>
   log: Log
   findActive(slug: string): Promise<Experience | undefined>

@@ -13,7 +13,7 @@ import { callbackFinder } from './callback/callback-slots.ts'
 import { slotTokens } from './callback/tokens.ts'
 import { router } from './routing.ts'
 
-export interface SlotFinderDeps {
+interface SlotFinderDeps {
   db: Db
   clock: Clock
   log: Log

@@ -26,7 +26,7 @@ const verificationSchema = Type.Object(
   { title: 'VerificationSent' },
 )
 
-export interface VerificationRouteDeps {
+interface VerificationRouteDeps {
   experiences: Experiences
   verification: Verification
   limits: MailLimitDeps

@@ -25,7 +25,7 @@ export interface VerificationDeps {
 }
 
 /** The code of a booking request. */
-export interface EnteredCode {
+interface EnteredCode {
   code: string | undefined
   /** Undefined for programs that do not send it: then only the client that requested the code may use it. */
   verificationId: string | undefined

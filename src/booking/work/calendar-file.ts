@@ -4,7 +4,7 @@ import type { BookingRow } from '../tables.ts'
 import { bookingUid, invitationIcs } from './ics.ts'
 import { wordsFor } from './message-words.ts'
 
-export interface CalendarFile {
+interface CalendarFile {
   booking: BookingRow
   /** The name of the experience. */
   title: string

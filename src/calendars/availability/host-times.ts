@@ -6,9 +6,9 @@ import { ProviderError, type TimeRange } from '../../providers/contract/index.ts
 import { mayRead, type OwnTimes } from './own-times.ts'
 
 /** When an account is busy, in order and without overlaps, or for people, why this is not known. */
-export type HostBusy = { busy: TimeRange[] } | { reason: string }
+type HostBusy = { busy: TimeRange[] } | { reason: string }
 
-export interface BusyOptions {
+interface BusyOptions {
   /** From the provider, within 5 s: for a booking, which must not take place over a meeting that was just made. */
   isFresh?: boolean
   /** IANA: where events take place whose calendar does not say it. */

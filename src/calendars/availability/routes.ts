@@ -3,7 +3,7 @@ import { type App, type Idempotency, wantsFresh } from '../../platform/http/inde
 import { availabilityBody, availabilitySchema } from './api.ts'
 import type { Availability } from './service.ts'
 
-export interface AvailabilityRoutesDeps {
+interface AvailabilityRoutesDeps {
   availability: Availability
   idempotency: Idempotency
 }

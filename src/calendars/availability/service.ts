@@ -11,7 +11,7 @@ import { busyTimes } from './host-times.ts'
 import { type OwnTimesDeps, ownTimes } from './own-times.ts'
 import { type ParticipantsDeps, participantTimes } from './participants.ts'
 
-export type AvailabilityDeps = AccountBusyDeps & Omit<ParticipantsDeps, 'busy' | 'own'> & Omit<OwnTimesDeps, 'busy'>
+type AvailabilityDeps = AccountBusyDeps & Omit<ParticipantsDeps, 'busy' | 'own'> & Omit<OwnTimesDeps, 'busy'>
 
 const MINUTE_MS = 60_000
 const MAX_RANGE_MS = MAX_DAYS * 24 * 60 * MINUTE_MS

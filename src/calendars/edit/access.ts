@@ -24,7 +24,7 @@ export interface EventPath extends CalendarPath {
 }
 
 /** A calendar that may be changed, and the means to do it. */
-export interface OpenCalendar {
+interface OpenCalendar {
   account: Account
   calendar: CalendarRow
   edits: CalendarEdits

@@ -8,7 +8,7 @@ import { chooseScope, storedRows, unstoredEvent, wholeSeries } from './scope.ts'
 import { type Accepted, storeChange } from './storing.ts'
 import { changeLive, instanceEvent } from './target.ts'
 
-export interface DeleteOptions {
+interface DeleteOptions {
   scope: Scope | undefined
   sendUpdates: SendUpdates
 }

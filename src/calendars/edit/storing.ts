@@ -19,7 +19,7 @@ import { applyChanges } from '../sync/step/apply.ts'
 import { sameContent } from '../sync/step/save.ts'
 import type { Changes } from '../sync/step/state.ts'
 
-export interface StoringDeps {
+interface StoringDeps {
   accounts: Pick<Accounts, 'hold' | 'requestSync'>
   events: Recorder
   clock: Clock

@@ -6,7 +6,7 @@ import { UTC, type Zone } from '../../platform/calendar/zone.ts'
 import { zoneNamed } from './times.ts'
 
 /** The recurrence lines of a series. */
-export interface Recurrence {
+interface Recurrence {
   rules: Rule[]
   /** EXRULE of RFC 2445, which Google still returns. */
   excludedRules: Rule[]

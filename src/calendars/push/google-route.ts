@@ -3,7 +3,7 @@ import { type App, WEBHOOK_BODY_LIMIT } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { CalendarNotifications } from './notifications.ts'
 
-export interface CalendarPushRoutesDeps {
+interface CalendarPushRoutesDeps {
   log: Log
   notifications: CalendarNotifications
 }

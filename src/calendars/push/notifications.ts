@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/index.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import { type CalendarSubscription, calendarSubscriptionStore } from './store.ts'
 
-export interface CalendarNotification {
+interface CalendarNotification {
   subscriptionId: string
   /** The secret of the subscription, as the sender knows it. */
   clientState?: string | null | undefined

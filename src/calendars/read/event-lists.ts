@@ -23,7 +23,7 @@ export interface AskedEvents {
   request: PageRequest<Position>
 }
 
-export interface EventRows {
+interface EventRows {
   /** The rows of the page, and one more if there is one. */
   rows: ListedRow[]
   total: { count: number; capped: boolean }
@@ -33,7 +33,7 @@ export interface EventRows {
   next?: Position
 }
 
-export interface EventListDeps {
+interface EventListDeps {
   db: Db
   open(): Promise<CalendarAccount>
   nowMs: number

@@ -5,7 +5,7 @@ import type { CalendarRow } from '../store.ts'
 import { eventRow, foundEvents, instanceRow, type LiveRow } from './found-events.ts'
 import { byPosition, type StoredRange } from './range.ts'
 
-export interface LiveRange extends StoredRange {
+interface LiveRange extends StoredRange {
   calendar: CalendarRow
   nowMs: number
   signal: AbortSignal

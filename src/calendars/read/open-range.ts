@@ -11,7 +11,7 @@ import type { CalendarRow } from '../store.ts'
 import { eventRow, type FoundEvent, foundEvents, instanceRow } from './found-events.ts'
 import { byPosition, isAfter, type ListedRow, type Position } from './range.ts'
 
-export interface OpenRange {
+interface OpenRange {
   calendar: CalendarRow
   /** Infinite where there is no bound. */
   range: TimeRange

@@ -43,13 +43,13 @@ export interface ListedRow
 /** The order of a list: start or last change, then these ids. */
 export type Position = readonly [key: number, eventId: string, instance: string]
 
-export interface RangePage {
+interface RangePage {
   after?: Position | undefined
   offset: number
   limit: number
 }
 
-export interface RangeRows {
+interface RangeRows {
   rows: ListedRow[]
   total: { count: number; capped: boolean }
 }

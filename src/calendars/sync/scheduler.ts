@@ -10,7 +10,7 @@ import type { AccountCalendarsDeps } from './owned-calendars.ts'
 import { type RunDeps, runAccount } from './run.ts'
 import { type CalendarTiming, DEFAULT_TIMING, RunPlans } from './run-plans.ts'
 
-export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
+interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscriptionsDeps {
   bus: Bus
   accounts: RunDeps['accounts']
   ownership: Ownership
@@ -20,7 +20,7 @@ export interface CalendarSyncDeps extends AccountCalendarsDeps, CalendarSubscrip
 /** Runs in progress get this long to finish. An aborted run continues at its cursor. */
 const MAX_GRACE_MS = 2000
 
-export interface CalendarSync {
+interface CalendarSync {
   /** Starts syncing the calendars of the accounts that this process owns. Call it before `ownership.start()`. */
   start(): void
   /** Call it before `ownership.stop()`. */

@@ -5,7 +5,7 @@ import { generatedApiKey } from '../../platform/secrets/index.ts'
 import { type CommandArguments, type Option, UsageError } from '../command.ts'
 
 /** The API of a running service. */
-export interface RunningService {
+interface RunningService {
   /** Without a trailing slash. */
   url: string
   key: string

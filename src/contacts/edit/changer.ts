@@ -15,7 +15,7 @@ import { CONTACTS_TOPIC } from '../topic.ts'
 import { currentGroups, parseGroups } from './group-input.ts'
 import { type ContactBody, EMPTY_CONTACT, parseContactInput } from './input.ts'
 
-export interface ContactChangeDeps extends ContactAccessDeps {
+interface ContactChangeDeps extends ContactAccessDeps {
   events: Recorder
 }
 

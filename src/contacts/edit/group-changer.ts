@@ -19,7 +19,7 @@ interface Opened {
   edits: ContactGroupEdits
 }
 
-export interface CountedGroup {
+interface CountedGroup {
   row: GroupRow
   memberCount: number
 }

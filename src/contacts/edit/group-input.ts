@@ -5,7 +5,7 @@ import type { GroupRow } from '../store.ts'
 import type { ContactBody } from './input.ts'
 
 /** How the groups of a contact change. */
-export interface GroupInput {
+interface GroupInput {
   joinGroups: string[]
   leaveGroups: string[]
   /** All words on the contact; absent where they do not change. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 import { collectPeople, type SeenMessage } from './collect.ts'
 import { savePeople } from './store.ts'
 
-export interface LearnerDeps {
+interface LearnerDeps {
   db: Db
   log: Log
   clock: Clock
@@ -15,7 +15,7 @@ export interface LearnerDeps {
   timing?: Partial<LearnerTiming>
 }
 
-export interface LearnerTiming {
+interface LearnerTiming {
   /** How often new messages are looked for. */
   everyMs: number
   /** A message is counted this long after its id was made: transactions commit out of order. */

@@ -6,9 +6,9 @@ import type { ProviderName } from '../../providers/contract/index.ts'
 import type { ContactView } from '../api.ts'
 import type { ContactPosition } from '../read/list.ts'
 
-export type PersonRow = Selectable<Tables['correspondents']>
+type PersonRow = Selectable<Tables['correspondents']>
 
-export interface PeopleFilter {
+interface PeopleFilter {
   accountId: string
   /** In lower case. */
   email: string | undefined

@@ -16,7 +16,7 @@ export interface ContactFilter {
 
 export type ContactPosition = readonly [sortName: string, id: string]
 
-export interface ListedContacts {
+interface ListedContacts {
   /** By name, one more than the limit when there is one. */
   rows: ContactRow[]
   total: { count: number; capped: boolean }

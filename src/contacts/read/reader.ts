@@ -13,7 +13,7 @@ import { readUnreadable } from '../unreadable.ts'
 import { type ContactAccessDeps, contactAccess } from './access.ts'
 import { listContacts } from './list.ts'
 
-export interface ContactQuery extends PageQuery {
+interface ContactQuery extends PageQuery {
   email?: string | undefined
   phone?: string | undefined
   group?: string | undefined
@@ -22,7 +22,7 @@ export interface ContactQuery extends PageQuery {
   source?: 'address_book' | 'inbox' | undefined
 }
 
-export interface ContactPage extends Page<ContactView> {
+interface ContactPage extends Page<ContactView> {
   /** When all address books were last known to be current; null until the first sync is complete. */
   syncedAt: string | null
 }

@@ -12,12 +12,12 @@ import { buildSearchText, buildSortName, emailKey, phoneKey } from '../search-te
 import { type BookRow, bookStore, type ContactRow, contactStore, isIndexable } from '../store.ts'
 import { saveUnreadable } from '../unreadable.ts'
 
-export interface ApplyDeps {
+interface ApplyDeps {
   events: Recorder
   ids: Ids
 }
 
-export interface ApplyContext {
+interface ApplyContext {
   book: BookRow
   provider: ProviderName
   nowMs: number

@@ -5,7 +5,7 @@ import { CONTACTS_TOPIC } from '../topic.ts'
 import { failingBooks } from './failing-books.ts'
 import { type ContactTiming, type RunDeps, runAccount } from './run.ts'
 
-export interface ContactSyncDeps extends Omit<RunDeps, 'timing' | 'failing'> {
+interface ContactSyncDeps extends Omit<RunDeps, 'timing' | 'failing'> {
   bus: Bus
   ownership: Ownership
   timing?: Partial<ContactTiming>

@@ -30,7 +30,7 @@ export interface DemoApplication {
   close(): Promise<void>
 }
 
-export interface ApplicationDeps {
+interface ApplicationDeps {
   posthorn: Posthorn
   service: Pick<DemoService, 'url' | 'key' | 'password'>
   mailbox: DemoMailbox

@@ -4,7 +4,7 @@ import type { DemoMailbox } from '../mailbox.ts'
 import type { DemoService } from '../service.ts'
 import type { Step, Story } from '../story.ts'
 
-export interface PageContent {
+interface PageContent {
   service: Pick<DemoService, 'url'>
   mailbox: DemoMailbox
   story: Story

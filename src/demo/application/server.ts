@@ -8,7 +8,7 @@ import type { Story } from '../story.ts'
 import { applicationPage } from './page.ts'
 import type { PortalSignIn } from './portal.ts'
 
-export interface ServerDeps {
+interface ServerDeps {
   service: Pick<DemoService, 'url'>
   mailbox: DemoMailbox
   story: Story
@@ -26,7 +26,7 @@ export interface ServerDeps {
   send(): Promise<void>
 }
 
-export interface ApplicationServer {
+interface ApplicationServer {
   url: string
   /** Sends the view to every open page. Several calls in one turn send it once. */
   changed(): void

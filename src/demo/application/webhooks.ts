@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { untilAborted } from '../../platform/concurrency/abort.ts'
 
 /** A webhook whose signature was verified. */
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   id: string
   type: string
   /** When it was signed, in milliseconds since 1970. */

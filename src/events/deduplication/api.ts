@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { documentedDefault } from '../../platform/formats/json-schema.ts'
 import { KEY_FIELD_PATTERN } from './duplicates.ts'
 
@@ -41,7 +41,6 @@ export const configBody = Type.Object(
   },
   { title: 'DeduplicationConfigUpdate' },
 )
-export type ConfigBody = Static<typeof configBody>
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
 

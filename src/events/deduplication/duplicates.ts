@@ -86,7 +86,7 @@ export interface KeySource {
 }
 
 /** Tests use separate keys and therefore never suppress a delivery. */
-export type KeySpace = 'events' | 'test'
+type KeySpace = 'events' | 'test'
 
 const OWN_FIELDS = ['accountId', 'eventType', 'provider', 'objectId', 'version'] as const
 const DATA_PREFIX = 'data.'

@@ -12,7 +12,7 @@ import { deduplicationStore } from './store.ts'
 const tags = ['Webhooks']
 const PATH = '/cursor-sync/deduplication'
 
-export interface DeduplicationRouteDeps {
+interface DeduplicationRouteDeps {
   db: Db
   clock: Clock
   ids: Ids

@@ -10,7 +10,7 @@ export interface DeduplicationConfig {
 const findConfig = compiledOnce((handle) => handle.selectFrom('deduplicationConfig').selectAll().where('id', '=', 1))
 
 /** The settings of all replicas. */
-export interface DeduplicationStore {
+interface DeduplicationStore {
   config(): Promise<DeduplicationConfig>
   /** Changes the given settings and returns all of them. */
   configure(changes: Partial<DeduplicationConfig>): Promise<DeduplicationConfig>

@@ -4,7 +4,7 @@ import { eventFeed } from '../index.ts'
 import { accepts, type Subscriber } from './audience.ts'
 import { bytesAfter, readFrames } from './frames.ts'
 
-export interface CatchUpDeps {
+interface CatchUpDeps {
   db: Pick<Db, 'read'>
   /** Bounds the reads of all streams that catch up at the same time. */
   limit: Limit

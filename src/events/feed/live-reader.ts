@@ -8,7 +8,7 @@ import { type EventHead, eventFeed, STAMPED_TOPIC } from '../index.ts'
 import { Audience, type Group, type Subscriber } from './audience.ts'
 import { bytesAfter, type Frame, readFrames } from './frames.ts'
 
-export interface LiveReaderDeps {
+interface LiveReaderDeps {
   db: Pick<Db, 'read'>
   bus: Bus
   log: Log

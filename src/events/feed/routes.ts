@@ -14,7 +14,7 @@ const READ = { access: 'key:read' } as const
 const MAX_COUNT = 10_000
 const POSITION = /^\d{1,15}$/
 
-export interface FeedDeps {
+interface FeedDeps {
   db: Db
   streams: EventStreams
   catalogue: EventCatalogue

@@ -22,7 +22,7 @@ export interface StreamDeps extends StreamLimits {
   pollMs?: number
 }
 
-export interface StreamStart {
+interface StreamStart {
   /** The stream begins after this position. */
   position: number
   /** True when the position was the end of the feed a moment ago. */

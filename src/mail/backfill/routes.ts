@@ -4,7 +4,7 @@ import { backfillList, backfillParams, backfillQuery, backfillSchema } from './a
 import { changeConfig, configBody, configSchema, readConfig } from './config.ts'
 import { BACKFILL_ACTIONS, type BackfillAction, type BackfillService } from './service.ts'
 
-export interface BackfillRouteDeps {
+interface BackfillRouteDeps {
   db: Db
   service: BackfillService
   idempotency: Idempotency

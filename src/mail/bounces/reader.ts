@@ -16,12 +16,12 @@ import { bounceStore } from './store.ts'
 import type { PendingReport } from './tables.ts'
 
 /** A message that this service sent. */
-export interface SentMessage {
+interface SentMessage {
   messageId: string
   subject: string
 }
 
-export interface BounceDeps {
+interface BounceDeps {
   db: Db
   queue: Queue
   clock: Clock

@@ -95,7 +95,7 @@ export const saveResult = Type.Object(
   { title: 'DraftSaveResult' },
 )
 
-export interface DraftBodyView {
+interface DraftBodyView {
   text: string | null
   html: string | null
 }

@@ -13,7 +13,7 @@ import {
 } from './api.ts'
 import type { DraftService } from './service.ts'
 
-export interface DraftRoutesDeps {
+interface DraftRoutesDeps {
   drafts: DraftService
   idempotency: Idempotency
 }

@@ -40,7 +40,7 @@ import { type DraftSendingDeps, draftSending, MAX_BODY_CHARS } from './sending.t
 import { addCreation, findCreation, withDraftLock } from './store.ts'
 import { storedDrafts } from './stored-drafts.ts'
 
-export interface DraftsDeps extends DraftSendingDeps {
+interface DraftsDeps extends DraftSendingDeps {
   ids: Ids
   tracking: Pick<Tracking, 'prepare' | 'store'>
   labels: Pick<LabelChanger, 'refresh'>

@@ -24,7 +24,7 @@ export const labelSchema = Type.Object(
   },
   { title: 'Label' },
 )
-export type LabelView = Static<typeof labelSchema>
+type LabelView = Static<typeof labelSchema>
 
 export function labelView(row: LabelRow): LabelView {
   const { id, accountId, name, displayName, color, providerId, type, role, createdAt, updatedAt } = row

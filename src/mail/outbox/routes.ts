@@ -4,7 +4,7 @@ import { attachmentRoute, sendResult } from '../outgoing/index.ts'
 import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody } from './api.ts'
 import type { Outbox } from './service.ts'
 
-export interface OutboxRouteDeps {
+interface OutboxRouteDeps {
   outbox: Outbox
   idempotency: Idempotency
   transaction: <T>(body: (tx: Parameters<Outbox['cancel']>[0]) => Promise<T>) => Promise<T>

@@ -12,7 +12,7 @@ import { getSendingAccount, prepareRequest, type RequestDeps } from './request.t
 import { outboxStore, SEND_QUEUE } from './store.ts'
 import type { OutboxRow } from './tables.ts'
 
-export interface OutboxDeps extends RequestDeps, ResolveDeps {}
+interface OutboxDeps extends RequestDeps, ResolveDeps {}
 
 /** Messages to send. `prepare` and `accept` are the two halves of every request that sends. */
 export interface Outbox {

@@ -40,7 +40,7 @@ export interface PullerState {
   problem?: string
 }
 
-export interface GmailPuller {
+interface GmailPuller {
   readonly state: PullerState
   /** Undefined unless it is ready. */
   readonly topicName: string | undefined

@@ -12,7 +12,7 @@ import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
 import { RENEWAL_TOPIC } from './scheduler.ts'
 import { pushStore, type SubscriptionRow } from './store.ts'
 
-export interface PushRoutesDeps {
+interface PushRoutesDeps {
   db: Db
   bus: Bus
   log: Log

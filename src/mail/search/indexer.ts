@@ -7,7 +7,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 import { addUnindexed, unindexedMessages } from '../messages/index.ts'
 import type { SearchIndex } from './contract.ts'
 
-export interface IndexerDeps {
+interface IndexerDeps {
   db: Db
   bus: Bus
   log: Log
@@ -198,5 +198,3 @@ export function indexer({ db, bus, log, clock, index, timing = {} }: IndexerDeps
     },
   }
 }
-
-export type Indexer = ReturnType<typeof indexer>

@@ -33,7 +33,7 @@ interface Fields {
   attachments: { filename: string }[]
 }
 
-export interface QueryTerm {
+interface QueryTerm {
   term: string
   isPrefix: boolean
 }

@@ -10,7 +10,7 @@
 /** Increase it with every change of the words: the index is then built anew. */
 export const TOKENISER_VERSION = 2
 
-export interface QueryWord {
+interface QueryWord {
   word: string
   /** Also finds longer words that begin with it. */
   isPrefix: boolean

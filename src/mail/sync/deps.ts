@@ -66,7 +66,7 @@ export interface SyncDeps {
 export type RunOutcome = 'succeeded' | 'retrying' | 'stalled' | 'refused' | 'paused'
 
 /** The push notifications of providers, as sync sees them. */
-export interface PushNotifications {
+interface PushNotifications {
   /** Whether the provider pushes changes of this mailbox, so that polls are only a safety net. */
   isPushed(accountId: string): boolean
   /** Calls the listener with an owned account whose notifications may have been lost, or that lost its push channel. */

@@ -88,7 +88,7 @@ function samePath(path: string, wanted: string): boolean {
 }
 
 /** The listed folders to sync, each with its reason. */
-export interface SyncedFolders {
+interface SyncedFolders {
   syncedAs: ReadonlyMap<RemoteFolder, string>
   /** False where one cursor covers the entire mailbox. */
   hasCursorPerFolder: boolean

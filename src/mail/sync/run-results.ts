@@ -10,7 +10,7 @@ import type { RunLog } from './run-log.ts'
 import type { AccountAtStart, RunRecord } from './run-record.ts'
 import type { AccountWork } from './work.ts'
 
-export interface RunResultsDeps {
+interface RunResultsDeps {
   accountId: string
   clock: Clock
   timing: SyncTiming

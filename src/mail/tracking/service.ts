@@ -13,7 +13,7 @@ import { counted, isFull, type TrackingEventRow, type TrackingRow, trackingStore
 import { trackedHtml } from './tracked-html.ts'
 import type { Visitor } from './visitor.ts'
 
-export interface TrackingDeps {
+interface TrackingDeps {
   db: Db
   clock: Clock
   ids: Ids
@@ -24,7 +24,7 @@ export interface TrackingDeps {
 }
 
 /** A message that is about to be sent or saved. */
-export interface TrackedMessage {
+interface TrackedMessage {
   accountId: string
   /** Reserved for the message: `msg_…`. */
   messageId: string

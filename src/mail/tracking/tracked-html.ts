@@ -2,7 +2,7 @@ import { decodeHTMLAttribute } from 'entities'
 import type { TokenizerCallbacks } from 'htmlparser2'
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 
-export interface TrackedHtml {
+interface TrackedHtml {
   html: string
   /** The targets of the tracked links, without duplicates. The first has number 1. */
   links: string[]

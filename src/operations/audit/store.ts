@@ -2,7 +2,7 @@ import { countMatching, type Handle, type Tx } from '../../platform/db/index.ts'
 import type { PageRequest } from '../../platform/formats/pagination.ts'
 import type { AuditRow } from './tables.ts'
 
-export interface AuditFilter {
+interface AuditFilter {
   actor?: string | undefined
   action?: string | undefined
   target?: string | undefined

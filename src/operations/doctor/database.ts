@@ -4,7 +4,7 @@ import { describeError } from '../../platform/errors/describe-error.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
-export interface DatabaseChecksDeps {
+interface DatabaseChecksDeps {
   /** Opens the database once, for reading. Undefined for a file store that no start has created yet. */
   open(): Promise<Db | undefined>
   isPostgres: boolean

@@ -5,7 +5,7 @@ import type { LoginProvider } from '../../providers/contract/index.ts'
 import type { MailOAuthProvider } from '../../providers/mail-oauth/index.ts'
 import { type Check, type Finding, failed, ok, skipped, warning } from './check.ts'
 
-export interface MailProviderChecksDeps {
+interface MailProviderChecksDeps {
   provider: MailOAuthProvider
   login: LoginProvider
   /** The address to register. */

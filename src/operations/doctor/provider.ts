@@ -3,7 +3,7 @@ import { replaceFailure, rethrowProgrammingError } from '../../platform/errors/p
 import type { ClientProbe, LoginProvider, RedirectProbe } from '../../providers/contract/index.ts'
 import { type Check, type Finding, failed, ok, Skip, skipped, warning } from './check.ts'
 
-export interface ProviderChecksDeps {
+interface ProviderChecksDeps {
   provider: 'gmail' | 'microsoft'
   /** Undefined while the client id or the secret is missing. */
   login: LoginProvider | undefined

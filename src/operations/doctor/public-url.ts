@@ -7,7 +7,7 @@ import { judgeCertificate } from './certificate.ts'
 import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 import { INSTANCE_PATH } from './routes.ts'
 
-export interface PublicUrlDeps {
+interface PublicUrlDeps {
   publicUrl: string
   resolve: Resolve
   clock: Clock

@@ -3,7 +3,7 @@ import { rethrowProgrammingError } from '../../platform/errors/programming-error
 import type { RedisReport } from '../../platform/redis/index.ts'
 import { type Check, type Finding, failed, ok, Skip, warning } from './check.ts'
 
-export interface RedisChecksDeps {
+interface RedisChecksDeps {
   /** Asks the server once. Undefined without REDIS_URL. */
   inspect: (() => Promise<RedisReport>) | undefined
 }

@@ -29,7 +29,7 @@ const validationSchema = Type.Object(
 /** Where `doctor` asks which instance responds at the public URL. */
 export const INSTANCE_PATH = '/health/instance'
 
-export interface DoctorRoutesDeps {
+interface DoctorRoutesDeps {
   instanceId: string
   /** The checks of a provider. Undefined for an unknown one. */
   findChecks(provider: string): Check[] | undefined

@@ -6,12 +6,12 @@ import type { Clock } from '../../platform/time/clock.ts'
 import { judgeCertificate } from './certificate.ts'
 import { type Check, type CheckResult, type Finding, failed, ok, skipped } from './check.ts'
 
-export interface WebhookTarget {
+interface WebhookTarget {
   id: string
   url: string
 }
 
-export interface WebhookChecksDeps {
+interface WebhookChecksDeps {
   /** Active endpoints. */
   targets(): Promise<readonly WebhookTarget[]>
   guard: AddressGuard

@@ -15,7 +15,7 @@ export interface Resealed {
   next: string | null
 }
 
-export interface ResealerDeps {
+interface ResealerDeps {
   db: Db
   sealer: Sealer
   columns: readonly SealedColumn[]

@@ -6,7 +6,7 @@ import type { KeyRing, SealedColumn } from '../../platform/secrets/index.ts'
 import { deleteKeys, readReportedKeys, reportKeys } from './instance-keys.ts'
 import { type Resealed, resealer } from './reseal.ts'
 
-export interface EncryptionDeps {
+interface EncryptionDeps {
   db: Db
   log: Log
   instanceId: string
@@ -19,7 +19,7 @@ export interface EncryptionDeps {
   reloadMs?: number
 }
 
-export interface KeyStatus {
+interface KeyStatus {
   primaryKeyId: string
   keyIds: string[]
   isGenerated: boolean

@@ -5,7 +5,7 @@ import type { Encryption } from './rotation.ts'
 const tags = ['Operation']
 const PATH = '/encryption-keys'
 
-export interface EncryptionRouteDeps {
+interface EncryptionRouteDeps {
   encryption: Encryption
   idempotency: Idempotency
 }

@@ -24,7 +24,7 @@ export interface ProviderState {
 }
 
 /** An invalid setting that does not prevent the start. The message contains no secret. */
-export interface SettingsProblem {
+interface SettingsProblem {
   reason: Extract<Reason, 'settings_invalid' | 'oauth_incomplete' | 'redirect_refused'>
   message: string
 }
@@ -62,7 +62,7 @@ export interface HealthDeps {
 }
 
 /** Ages are null when nothing waits. */
-export interface HealthFigures {
+interface HealthFigures {
   instances: number
   stalledAccounts: number
   unownedAccounts: number

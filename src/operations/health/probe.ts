@@ -50,7 +50,7 @@ export interface Memory {
 }
 
 /** Bytes that end the process when they are exceeded. */
-export interface MemoryLimits {
+interface MemoryLimits {
   /** Without a limit the kernel reports 0 or more than any machine has. */
   containerBytes: number
   heapBytes: number

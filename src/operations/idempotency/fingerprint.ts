@@ -11,7 +11,7 @@ export interface Fingerprint {
 }
 
 /** The parts of a request that the fingerprint covers. */
-export interface FingerprintedRequest {
+interface FingerprintedRequest {
   method: string
   url: string
   body: unknown

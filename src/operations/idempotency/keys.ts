@@ -19,7 +19,7 @@ export const REPLAYED_HEADERS = { 'idempotent-replayed': 'true' }
 export type Claim = { lease: Lease } | { status: number; body: unknown }
 
 /** A stored response: the body, or the error without its request id, because each replay has its own. */
-export type StoredResponse = { body: unknown } | { error: { code: ErrorCode; message: string; details: ErrorDetail[] } }
+type StoredResponse = { body: unknown } | { error: { code: ErrorCode; message: string; details: ErrorDetail[] } }
 
 /**
  * Decides which request runs for a key. The lease's token guards every write, so clock differences between replicas can

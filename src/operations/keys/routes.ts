@@ -9,7 +9,7 @@ const tags = ['Operation']
 const PATH = '/api-keys'
 const ADMIN = { access: 'key:admin' } as const
 
-export interface ApiKeyRouteDeps {
+interface ApiKeyRouteDeps {
   keys: ApiKeys
   idempotency: Idempotency
   transaction: Db['transaction']

@@ -11,7 +11,7 @@ import { apiKeyStore } from './store.ts'
 import type { StoredKeys } from './stored-keys.ts'
 import type { ApiKeyRow } from './tables.ts'
 
-export interface ApiKeysDeps {
+interface ApiKeysDeps {
   db: Db
   clock: Clock
   ids: Ids

@@ -22,7 +22,7 @@ export interface Licence {
   check(tx: Tx, count: () => Promise<number>): Promise<void>
 }
 
-export interface LicenceDeps {
+interface LicenceDeps {
   /** SERVICE_LICENSE_KEY. */
   key: string | undefined
   clock: Clock

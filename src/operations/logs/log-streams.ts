@@ -16,7 +16,7 @@ export interface LogStreamsDeps extends TailDeps, StreamLimits {
   logs: Pick<SharedLogs, 'select'>
 }
 
-export interface LogStreamStart {
+interface LogStreamStart {
   filter: LogFilter
   /** The stream begins after the record with this id, by default with the next one. */
   after: string | undefined

@@ -9,7 +9,7 @@ import { INSTRUCTIONS, renderError, renderResult } from './results.ts'
 import { type Tool, ToolError } from './tool.ts'
 import { TOOLS } from './tools/index.ts'
 
-export interface McpServerOptions {
+interface McpServerOptions {
   version: string
   clock: Clock
   log: Log

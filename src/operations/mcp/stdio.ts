@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/time/clock.ts'
 import type { SendRequest } from './rest-api.ts'
 import { ToolError } from './tool.ts'
 
-export interface StdioOptions {
+interface StdioOptions {
   version: string
   clock: Clock
   /** Must not write to stdout, which carries the protocol. */

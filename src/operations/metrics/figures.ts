@@ -17,7 +17,7 @@ export interface Figures extends SyncHealth {
 /** Messages that wait for a time in the future come between those that are due. */
 const OUTBOX_SAMPLE = 1000
 
-export interface FigureDeps {
+interface FigureDeps {
   db: Pick<Db, 'read'>
   clock: Clock
   syncHealth(): Promise<SyncHealth>

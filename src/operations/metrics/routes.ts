@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { App } from '../../platform/http/index.ts'
 import type { Metrics } from './metrics.ts'
 
-export interface MetricsRoutesDeps {
+interface MetricsRoutesDeps {
   metrics: Pick<Metrics, 'text' | 'contentType'>
   /** METRICS_PUBLIC. */
   isPublic: boolean

@@ -25,7 +25,7 @@ export type { AppearanceDeps } from './appearance/routes.ts'
 export { portalFeature } from './feature.ts'
 export { adminSessionRoutes, adminSessions } from './sessions/index.ts'
 
-export interface PortalDeps extends PreviewDeps, QueueDeps, ActivityDeps {
+interface PortalDeps extends PreviewDeps, QueueDeps, ActivityDeps {
   db: Db
   clock: Clock
   syncHealth(): Promise<Overview['sync']>

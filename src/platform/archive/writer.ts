@@ -7,13 +7,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import { ArchiveError, type ArchiveHeader, type ArchiveSummary, FORMAT, type TableHead } from './format.ts'
 
-export interface ArchiveContent {
+interface ArchiveContent {
   header: ArchiveHeader
   /** Each with its rows in batches, every row one JSON array without line ends. */
   tables: readonly (TableHead & { rows(): AsyncIterable<readonly string[]> })[]
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Called after each batch with the number of rows so far. */
   onRows?(table: string, rows: number): void
   signal: AbortSignal

@@ -2,7 +2,7 @@ import { type CivilDate, civilDate, daysOfMonth, daysOfYear, toDay, weekdayOf } 
 import type { Rule } from './rule.ts'
 
 /** The days of a rule's periods. Period 0 contains the start. */
-export interface RuleDays {
+interface RuleDays {
   /** The number of the period that contains a day. Hours, minutes and seconds have days as periods. */
   periodOf(day: number): number
   firstDayOf(period: number): number

@@ -32,7 +32,7 @@ export interface Until {
 }
 
 /** `position` is the n-th such weekday of the month or year, from its end when negative; 0: every one. */
-export interface WeekdayOfRule {
+interface WeekdayOfRule {
   weekday: number
   position: number
 }

@@ -2,7 +2,7 @@ import { DAY_MS } from './days.ts'
 import { findZone, UTC, type Zone } from './zone.ts'
 
 /** Formats instants as the clocks of a zone show them. Node's `Intl` may have an older time zone database. */
-export interface WallClock {
+interface WallClock {
   format(utcMs: number): string
   formatRange(fromMs: number, toMs: number): string
 }

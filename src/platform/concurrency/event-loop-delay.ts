@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '../time/clock.ts'
 
 /** How late the event loop was, in the last one to two minutes. */
-export interface EventLoopDelay {
+interface EventLoopDelay {
   meanMs: number
   p99Ms: number
   maxMs: number

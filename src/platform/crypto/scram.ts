@@ -16,7 +16,7 @@ export class ScramError extends Error {
   override name = 'ScramError'
 }
 
-export interface ScramLogin {
+interface ScramLogin {
   mechanism: ScramMechanism
   username: string
   password: string

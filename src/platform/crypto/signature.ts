@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Standard Webhooks v1 (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. */
-export interface SignatureInput {
+interface SignatureInput {
   id: string
   /** Seconds since 1970. */
   timestamp: number

@@ -36,7 +36,7 @@ export interface Db {
 /** The result of `Dialect.utf8`: bytes, or base64 where the driver decodes every value as text. */
 export type Utf8 = Buffer | string | null
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /**
    * One of many that may wait at the same time, such as the stores of all syncing accounts. On SQLite at most one of these waits
    * among the others, so that deliveries keep up with what is stored.

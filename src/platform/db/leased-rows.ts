@@ -70,7 +70,7 @@ export interface LeasedTable<Name extends LeasedTableName> {
   keepsToken?: boolean
 }
 
-export interface DueRows {
+interface DueRows {
   key: string
   nowMs: number
   limit: number
@@ -83,10 +83,10 @@ export interface ClaimedRow<Row> {
 }
 
 /** Rows of a run: by their ids, or all that it holds of a key. By ids where a key may have very many rows that wait. */
-export type RowsOfRun = { ids: readonly string[] } | { key: string }
+type RowsOfRun = { ids: readonly string[] } | { key: string }
 
 /** The rows of one table, as runs claim them. Methods that write need a `Tx`, or the handle of `Db.statement`. */
-export interface LeasedRows<Row> {
+interface LeasedRows<Row> {
   /** Claims up to `limit` free rows that are due, in the order described above. Returns them in this order. */
   claim(due: DueRows, lease: RowLease): Promise<ClaimedRow<Row>[]>
   /** Lets the lease of these rows begin anew. Leaves out rows that the run has released, or that another run claimed. */
@@ -204,7 +204,7 @@ export async function releaseLeasesOfDead<Name extends LeasedTableName>(
   if (db.engine === 'sqlite') await db.transaction((tx: Tx) => leasedRows(tx, db.dialect, table).releaseAll())
 }
 
-export interface Renewal {
+interface Renewal {
   log: Log
   /** For the log: `outbox.renew`. */
   operation: string

@@ -4,7 +4,7 @@
  */
 import { asciiDomain } from './domain.ts'
 
-export interface EmailAddress {
+interface EmailAddress {
   /** With quotes where RFC 5321 requires them, and only there. */
   local: string
   /** In lower-case ASCII (punycode). */

@@ -10,7 +10,7 @@ export const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT] = [0x5b, 0x5d, 0x7b]
 const [CLOSE_OBJECT, SPACE] = [0x7d, 0x20]
 
 /** Called with the character code and the position of each comma, bracket and enclosing quote, after it was counted. */
-export type OnToken = (code: number, at: number) => void
+type OnToken = (code: number, at: number) => void
 
 /** Counts the levels and values of a JSON text, which may arrive in chunks. Takes linear time on any text, also on one that is not JSON. */
 export class JsonScanner {

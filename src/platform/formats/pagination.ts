@@ -17,7 +17,7 @@ export interface Pagination {
 }
 
 /** The types of a list's sort values, in order. Integers are zero or greater; times, in ms, may be before 1970. */
-export type PositionKind = 'integer' | 'time' | 'text'
+type PositionKind = 'integer' | 'time' | 'text'
 type Position = readonly (string | number)[]
 type PositionOf<K extends readonly PositionKind[]> = { [I in keyof K]: K[I] extends 'text' ? string : number }
 

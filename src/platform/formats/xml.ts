@@ -10,7 +10,7 @@ export interface XmlElement {
   text: string
 }
 
-export interface XmlOptions {
+interface XmlOptions {
   limits: XmlLimits
   /** The name of an element in the result. `namespace` is empty when the document declares none. */
   qualifyName(namespace: string, localName: string): string

@@ -36,7 +36,7 @@ interface ErrorEntry {
 /** Receives every record of the configured level or above. Must not throw. */
 export type LogSink = (entry: LogEntry) => void
 
-export interface LoggerDeps {
+interface LoggerDeps {
   level: LogLevel
   clock: Clock
   ids: Ids

@@ -1,6 +1,6 @@
 import type { LogEntry, LogSink } from './logger.ts'
 
-export interface TextSinkOptions {
+interface TextSinkOptions {
   /** Writes text that ends with a line break. */
   write(text: string): void
   color: boolean

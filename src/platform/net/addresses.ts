@@ -6,7 +6,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
  * `never`: link-local and metadata addresses and unusable ones; no setting allows these. `private`: every other address in IANA's
  * special-purpose registries, including anycast services, and unassigned addresses.
  */
-export type AddressClass = 'public' | 'loopback' | 'private' | 'never'
+type AddressClass = 'public' | 'loopback' | 'private' | 'never'
 
 /** Metadata services outside the link-local networks: Alibaba, Azure, Oracle, AWS, Google, Scaleway. */
 const METADATA = [

@@ -90,7 +90,7 @@ async function readHosts(file: string): Promise<Map<string, string[]>> {
   return byName
 }
 
-export interface ServiceRecord {
+interface ServiceRecord {
   host: string
   port: number
 }

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { classifyAddress, hostName, isWithin } from './addresses.ts'
 
 /** The addresses that PRIVATE_TARGETS allows. */
-export interface PrivateTargets {
+interface PrivateTargets {
   /** True when the setting covers this address of this host. The caller rejects `never` addresses first. */
   covers(host: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean
 }

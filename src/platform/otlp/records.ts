@@ -15,7 +15,7 @@ export interface OtlpIdentity {
 /** Severity numbers of the OpenTelemetry log data model. */
 const SEVERITY = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
 
-export interface RecordCodec {
+interface RecordCodec {
   /** An `ExportLogsServiceRequest`. */
   encode(entries: readonly LogEntry[]): Uint8Array
   /** Number of records that an accepting collector says it dropped, from its `ExportLogsServiceResponse`. */

@@ -12,7 +12,7 @@ export type Delivery =
   /** It may take them later. */
   | { outcome: 'failed'; reason: string; retryAfterMs?: number }
 
-export interface Transport {
+interface Transport {
   /** Sends one request. Never rejects, and returns within ten seconds, or soon after `signal` fires. */
   send(body: Uint8Array, signal: AbortSignal): Promise<Delivery>
   close(): void

@@ -22,7 +22,7 @@ export interface PresenceView {
   sessionMs: number
 }
 
-export interface PresenceOptions {
+interface PresenceOptions {
   url: string
   instanceId: string
   /** Milliseconds that never step. */

@@ -10,7 +10,7 @@ import { type Claim, jobStore, type RunResult } from './job-store.ts'
 import { type Held, renewLeases } from './leases.ts'
 import { DEFAULT_LEASE_MS, type Run, type Worker, type WorkOptions } from './queue.ts'
 
-export interface WorkerDeps {
+interface WorkerDeps {
   db: Db
   clock: Clock
   ids: Ids

@@ -8,7 +8,7 @@ export interface Held extends Claim {
   leasedUntil: number
 }
 
-export interface LeaseDeps {
+interface LeaseDeps {
   clock: Clock
   leaseMs: number
   held(): readonly Held[]

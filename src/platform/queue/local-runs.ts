@@ -9,7 +9,7 @@ interface Waiting {
   failures: number
 }
 
-export interface LocalRunsOptions {
+interface LocalRunsOptions {
   clock: Clock
   backoff: Backoff
   /** Called when a job waits here, so that the caller moves it to Redis as soon as possible. */

@@ -11,7 +11,7 @@ export interface JobData {
   key: string
 }
 
-export interface RedisWorkerDeps {
+interface RedisWorkerDeps {
   log: Log
   backoff: Backoff
   /** The time between two checks for jobs of silent workers. */

@@ -2,13 +2,13 @@ import type { Db } from '../db/index.ts'
 import type { Log } from '../log/index.ts'
 import type { Queue, Run, Worker, WorkOptions } from './queue.ts'
 
-export interface SweptWorkerDeps {
+interface SweptWorkerDeps {
   db: Pick<Db, 'transaction'>
   queue: Queue
   log: Log
 }
 
-export interface SweptWork extends WorkOptions {
+interface SweptWork extends WorkOptions {
   /** The queue. */
   name: string
   run: Run

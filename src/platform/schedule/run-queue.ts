@@ -1,7 +1,7 @@
 import { type Due, DueHeap } from './due-heap.ts'
 import { Fifo } from './fifo.ts'
 
-export interface RunQueueLimits {
+interface RunQueueLimits {
   /** How many accounts run at once. */
   concurrency: number
   /** How many of them may belong to one group, such as a mail host. */

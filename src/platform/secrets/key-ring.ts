@@ -16,7 +16,7 @@ export interface KeyRing {
   promote(keyId: string): Promise<void>
 }
 
-export interface KeyRingDeps {
+interface KeyRingDeps {
   configured: string | undefined
   db: Db
   dataDir: string

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import { decodeError, type EncodedError, type ErrorMakers, encodeError } from './remote-errors.ts'
 
-export interface RemoteCallsOptions {
+interface RemoteCallsOptions {
   /** The object that the other thread gets from `root`. */
   serves?: object
   /** Makes errors of these classes again, by their names. Others arrive as `Error`. */

@@ -13,7 +13,7 @@ export interface EncodedError {
 /** Makes an error of a class, by the name of the class. */
 export type ErrorMakers = Readonly<Record<string, (error: DecodedError) => Error>>
 
-export interface DecodedError {
+interface DecodedError {
   message: string
   members: EncodedError['members']
   cause: Error | undefined

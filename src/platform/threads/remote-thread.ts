@@ -10,7 +10,7 @@ export interface ThreadTiming {
 
 const TIMING: ThreadTiming = { pingMs: 15_000, endAfterMs: 60_000 }
 
-export interface RemoteThreadOptions<T> {
+interface RemoteThreadOptions<T> {
   startWorker(): Worker
   errors?: ErrorMakers
   /** Gets what the thread serves. Called once. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { parentPort, type TransferListItem, Worker } from 'node:worker_threads'
 import { decodeError, type EncodedError, encodeError } from './remote-errors.ts'
 
-export interface WorkerThreadOptions {
+interface WorkerThreadOptions {
   /** Its entry file, which calls `serveThread`. */
   file: URL
   /** The value that the file reads as `workerData`. */

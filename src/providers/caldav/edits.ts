@@ -24,7 +24,7 @@ import { mapEvents, objectPath } from './events/map.ts'
 import type { CalendarObject } from './events/object-mapper.ts'
 import { readObjectText } from './objects.ts'
 
-export interface EditsDeps {
+interface EditsDeps {
   /** The calendar, ready for requests. */
   getCollection(calendarId: string, signal: AbortSignal): Promise<Collection>
   email: string

@@ -19,7 +19,7 @@ import { ObjectThread } from './object-thread.ts'
 import { readRange } from './range.ts'
 import { syncEvents } from './sync.ts'
 
-export interface CaldavDeps extends DavDeps {
+interface CaldavDeps extends DavDeps {
   /** Limits one request of `verify`. Tests make it small. */
   verifyMs?: number
   /** Events that `readRange` returns at most. */

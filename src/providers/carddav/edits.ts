@@ -8,7 +8,7 @@ import { type CardObject, mapCard, readUid } from './vcard/map.ts'
 import { newCard } from './vcard/new-card.ts'
 import { applyFields, touch } from './vcard/write.ts'
 
-export interface CardEditsDeps {
+interface CardEditsDeps {
   getBook(bookId: string, signal: AbortSignal): Promise<Book>
   now(): number
 }

@@ -28,7 +28,7 @@ interface FolderBackfillRange extends BackfillRange {
   cursor: string
 }
 
-export interface FolderBackfillRequest extends FolderBackfillRange, Partial<FolderFetches> {
+interface FolderBackfillRequest extends FolderBackfillRange, Partial<FolderFetches> {
   /** The `position` of the previous page; null: the beginning. */
   position: string | null
   limit: number
@@ -36,7 +36,7 @@ export interface FolderBackfillRequest extends FolderBackfillRange, Partial<Fold
   findStored(uids: readonly number[]): Promise<ReadonlySet<number>>
 }
 
-export interface FolderBackfillPage {
+interface FolderBackfillPage {
   messages: RemoteMessage[]
   /** Stored messages that were passed. */
   passed: number

@@ -44,7 +44,7 @@ export interface CreateEvent extends Notify {
   event: EventInput
 }
 
-export interface UpdateEvent extends EventTarget, Notify {
+interface UpdateEvent extends EventTarget, Notify {
   /** Absent members stay as they are. Of an instance, `recurrence` cannot be changed. */
   changes: Partial<EventInput>
   /** The version that the changes are based on: another one is `conflict`. Null: any. */

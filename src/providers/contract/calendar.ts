@@ -121,7 +121,7 @@ export interface UnreadableEvent {
 export type EventTime = EventDate | { dateTime: string; timeZone: string | null }
 
 /** `timeZone`: where the day is, if the provider says so. */
-export interface EventDate {
+interface EventDate {
   date: string
   timeZone?: string
 }

@@ -29,7 +29,7 @@ export interface ContactTarget {
   contactId: string
 }
 
-export interface CreateContact {
+interface CreateContact {
   bookId: string
   /** A UUID. Calls with the same one create one contact, and return it, where the provider can find it again. */
   key: string
@@ -50,7 +50,7 @@ export interface UpdateContact extends ContactTarget {
   signal: AbortSignal
 }
 
-export interface DeleteContact extends ContactTarget {
+interface DeleteContact extends ContactTarget {
   etag: string | null
   signal: AbortSignal
 }

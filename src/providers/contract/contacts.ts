@@ -116,12 +116,12 @@ export interface ContactFields {
   categories: string[]
 }
 
-export interface ContactEmail {
+interface ContactEmail {
   email: string
   type: string
 }
 
-export interface ContactPhone {
+interface ContactPhone {
   number: string
   type: string
 }
@@ -135,7 +135,7 @@ export interface ContactAddress {
   country: string
 }
 
-export interface ContactWebPage {
+interface ContactWebPage {
   url: string
   type: string
 }

@@ -1,7 +1,7 @@
 import type { RemoteAddress, RemoteMessage } from './message.ts'
 
 /** The content of a draft, the same for every recipient. */
-export interface DraftContent {
+interface DraftContent {
   to: RemoteAddress[]
   cc: RemoteAddress[]
   bcc: RemoteAddress[]

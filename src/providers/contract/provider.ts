@@ -82,14 +82,14 @@ export interface MailSettings {
   caldav?: CaldavSettings
 }
 
-export interface GraphSettings {
+interface GraphSettings {
   /** The id or the address of the mailbox's user at Graph. */
   user: string
   /** The id of the inbox. Where the user is known by an address, another inbox means that the address has another owner. */
   inbox?: string
 }
 
-export interface GoogleSettings {
+interface GoogleSettings {
   /** The domain of the service account's address, which names the Google project that requests count against. */
   project: string
 }

@@ -10,7 +10,7 @@ export interface MicrosoftTenantSettings {
 }
 
 /** One of both. Never log them. */
-export interface MicrosoftTenantSecrets {
+interface MicrosoftTenantSecrets {
   clientSecret?: string
   /** PEM. */
   privateKey?: string
@@ -27,7 +27,7 @@ export interface GoogleTenantSettings {
 }
 
 /** Never log them. */
-export interface GoogleTenantSecrets {
+interface GoogleTenantSecrets {
   /** PEM. */
   privateKey: string
 }
@@ -47,7 +47,7 @@ export type TenantProviderName = 'microsoft' | 'gmail'
 /** What a token of a tenant opens. */
 export type TokenPurpose = MailboxPurpose | 'directory'
 
-export interface MailboxPurpose {
+interface MailboxPurpose {
   /** Its address. */
   mailbox: string
   /** The provider's id of its user, where it is known. */
@@ -100,7 +100,7 @@ export interface TenantProvider<Provider extends TenantProviderName = TenantProv
   readonly hasTokenPerMailbox: boolean
   /** How a mailbox is reached with a token. `user` is the id or the address of its user. */
   mailboxSettings(user: string, settings: TenantCredentialsOf<Provider>['settings']): MailSettings
-  /** Adds to the settings what identifies the mailbox, as far as its folders tell. */
+  /** Adds to the settings what identifies the mailbox, as far as its folders show it. */
   identifiedBy(settings: MailSettings, folders: readonly RemoteFolder[]): MailSettings
   /** Requests a token for nobody in particular. Throws `auth_expired` when the provider refuses the credentials. */
   verify(credentials: TenantCredentialsOf<Provider>): Promise<void>

@@ -28,7 +28,7 @@ export function readProfile(mailbox: GmailMailbox, signal?: AbortSignal): Promis
   return mailbox.json({ method: 'GET', path: `${ME}/profile`, doing: 'reading the profile', signal }, parseProfile)
 }
 
-export interface ListQuery {
+interface ListQuery {
   maxResults?: number
   pageToken?: string | undefined
   q?: string | undefined

@@ -129,7 +129,7 @@ export interface GmailPart {
   data: string | undefined
 }
 
-export interface PayloadParts {
+interface PayloadParts {
   root: Part
   gmailPart(part: Part): GmailPart
   /** The text of a part, from at most so much of its base64. Undefined for a part whose content Gmail left out. */

@@ -5,7 +5,7 @@ import type { QuotaLimits, RateLimit, RestClient, RestMailbox } from '../shared/
  * The two sets of Google's quota page. Projects created since May 2026 have the first; those that used the API between November 2025
  * and April 2026 keep the second.
  */
-export type GmailQuotaSet = 'since-2026-05' | 'before-2026-05'
+type GmailQuotaSet = 'since-2026-05' | 'before-2026-05'
 
 /** The quota of the Google project. */
 export interface GmailQuota {
@@ -15,7 +15,7 @@ export interface GmailQuota {
 }
 
 /** Units per method. */
-export type GmailCosts = Readonly<typeof COMMON & typeof READING>
+type GmailCosts = Readonly<typeof COMMON & typeof READING>
 
 const COMMON = {
   send: 100,

@@ -20,7 +20,7 @@ import {
 import { googleError } from './errors.ts'
 import { delegationRefusal } from './tenant-errors.ts'
 
-export interface GoogleTenantDeps {
+interface GoogleTenantDeps {
   tokenUrl: string
   /** Requested for each mailbox. The administrator delegates all of them, or no token is issued. */
   scopes: readonly string[]

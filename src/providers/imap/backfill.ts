@@ -14,7 +14,7 @@ import { readCursor } from './sync/cursor.ts'
 import { FetchGuard } from './sync/fetch-guard.ts'
 
 /** UIDs of a window from the last read on, ascending, by account, folder and window. */
-export type BackfillWindows = LRUCache<string, number[]>
+type BackfillWindows = LRUCache<string, number[]>
 
 const MAX_CACHED_UIDS = 2_000_000
 

@@ -1,7 +1,7 @@
 import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 
 /** What a vendor's members are, so that OAUTH_PROVIDERS only adds the client. */
-export interface Preset {
+interface Preset {
   label: string
   authorizationUrl: string
   tokenUrl: string

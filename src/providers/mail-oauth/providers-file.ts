@@ -34,7 +34,7 @@ export interface MailOAuthProvider {
   caldavUrl?: string
 }
 
-export interface MailOAuthServer {
+interface MailOAuthServer {
   host: string
   port: number
   security: 'tls' | 'starttls'

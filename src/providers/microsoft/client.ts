@@ -16,7 +16,7 @@ import {
 import { isNationalCloud } from './clouds.ts'
 import { graphError } from './errors.ts'
 
-export interface GraphDeps {
+interface GraphDeps {
   /** With the version: `https://graph.microsoft.com/v1.0`. */
   root: string
   client: RestClient
@@ -40,7 +40,7 @@ const CHANGE_LIMITS = { maxBytes: 64 * 1024 * 1024, maxString: 16 * 1024 }
 /** Immutable ids survive a move within the mailbox. Every request must ask for them, or its ids would not match the stored ones. */
 const IMMUTABLE_IDS = 'IdType="ImmutableId"'
 
-export interface GraphRequest {
+interface GraphRequest {
   query?: Record<string, string | number | undefined>
   /** Further `Prefer` values beside immutable ids. */
   prefer?: string[]

@@ -15,7 +15,7 @@ import { type Graph, segment } from './client.ts'
 import { isNationalCloud } from './clouds.ts'
 import { tenantRefusal } from './tenant-errors.ts'
 
-export interface MicrosoftTenantDeps {
+interface MicrosoftTenantDeps {
   loginUrl: string
   graphUrl: string
   clock: Clock

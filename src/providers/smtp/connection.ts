@@ -28,7 +28,7 @@ export interface SmtpDialing {
 /** What the account logs in with. */
 export type SmtpCredentials = { password: string } | { accessToken: string }
 
-export interface SmtpLogin {
+interface SmtpLogin {
   settings: SmtpSettings
   credentials: SmtpCredentials
   allowSelfSigned: boolean

@@ -11,7 +11,7 @@ import { isTemporaryReply, ProviderError, type ProviderErrorKind, type RefusedRe
 import { oneLine } from '../shared/mime/index.ts'
 
 /** Details that nodemailer attaches to its errors, read without trusting any of them. */
-export interface SmtpFacts {
+interface SmtpFacts {
   code: string
   /** The code of the socket, which `code` replaces. */
   socketCode: string

@@ -36,7 +36,7 @@ export interface SmtpDeps {
   tlsContext?: () => SecureContext
 }
 
-export interface SmtpProvider extends SendProvider, ServerCheck {
+interface SmtpProvider extends SendProvider, ServerCheck {
   /** Closes the connection of the account that is kept for its next message, or all of them. */
   closeConnections(accountId?: string): void
 }

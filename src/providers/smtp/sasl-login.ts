@@ -56,7 +56,7 @@ export async function scramLogin(context: SMTPConnectionCustomAuthContext, clien
   if (last.status !== SUCCESS) throw refused()
 }
 
-export interface TokenExchange {
+interface TokenExchange {
   mechanism: OAuthMechanism
   username: string
   accessToken: string

@@ -1,7 +1,7 @@
 import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
 import { type BookingContext, bookingDocument, moduleScript } from './layout.ts'
 
-export interface BookPage {
+interface BookPage {
   slug: string
   name: string
   description: string
@@ -22,7 +22,7 @@ export function bookPage(context: BookingContext, page: BookPage): string {
   })
 }
 
-export interface EmbedPage extends BookPage {
+interface EmbedPage extends BookPage {
   /** The origin of the embedding page, if the experience allows it. Only then messages are sent and read. */
   pageOrigin: string | undefined
 }

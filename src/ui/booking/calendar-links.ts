@@ -9,7 +9,7 @@ export interface CalendarEntry {
 }
 
 /** A calendar on the web, and the page of it that opens a new event. */
-export interface CalendarLink {
+interface CalendarLink {
   name: string
   href: string
 }

@@ -14,7 +14,7 @@ export interface BookingContext {
   scripts: Readonly<Record<'widget' | 'frame', string>> & { preloads: readonly string[] }
 }
 
-export interface BookingParts {
+interface BookingParts {
   title: string
   body: Html
   description?: string
@@ -105,7 +105,7 @@ form+.button{margin-top:12px}
 @media (max-width:600px){main.wide{padding:12px 8px 20px}.wide>.brand{margin:6px 8px 14px}}
 `
 
-export interface BookingPolicy {
+interface BookingPolicy {
   nonce: string
   /** Origins of pages that may frame the page. Default: none. */
   ancestors?: readonly string[]

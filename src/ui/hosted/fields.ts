@@ -20,7 +20,7 @@ interface FieldParts {
   alert?: boolean
 }
 
-export interface TextField extends FieldParts {
+interface TextField extends FieldParts {
   value: string
   type?: 'text' | 'email' | 'password' | 'url'
   placeholder?: string | undefined
@@ -49,7 +49,7 @@ export function textField(t: Translate, field: TextField): Html {
   }${below(field)}</div>`
 }
 
-export interface SelectField extends FieldParts {
+interface SelectField extends FieldParts {
   value: string
   options: readonly { value: string; label: string }[]
 }

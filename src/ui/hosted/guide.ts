@@ -17,7 +17,7 @@ export interface GuideStep {
 }
 
 /** A name in the provider's menus: translated where the provider translates its menus, else as it is there. */
-export type MenuName = { key: TextKey } | string
+type MenuName = { key: TextKey } | string
 
 export function guideList(t: Translate, { title, steps }: Guide, isOpen: boolean): Html {
   return html`<details class="guide"${isOpen && html` open`}><summary>${ICONS.chevron}${t(title)}</summary>

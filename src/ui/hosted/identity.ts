@@ -3,7 +3,7 @@ import { hidden } from './fields.ts'
 import { providerMark } from './icons.ts'
 import type { Translate } from './texts/index.ts'
 
-export interface Identity {
+interface Identity {
   email: string
   /** Name of the mail provider, if known. */
   provider?: string | undefined

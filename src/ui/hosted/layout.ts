@@ -16,7 +16,7 @@ export interface PageContext {
   cancelHref?: string | undefined
 }
 
-export interface PageParts {
+interface PageParts {
   title: string
   body: Html
   /** For a message without a form. */

@@ -4,7 +4,7 @@ import { ICONS } from './icons.ts'
 import { identity } from './identity.ts'
 import { cancelLink, document, type PageContext } from './layout.ts'
 
-export interface MailboxesPage {
+interface MailboxesPage {
   /** URL that the form posts to. */
   action: string
   session: string

@@ -2,7 +2,7 @@ import { type Html, html } from '../../platform/formats/html.ts'
 import { ICONS, type IconName } from './icons.ts'
 import { document, type PageContext } from './layout.ts'
 
-export interface ContinuePage {
+interface ContinuePage {
   title: string
   /** One sentence below the title. */
   text: Html | string

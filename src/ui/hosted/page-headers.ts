@@ -8,7 +8,7 @@ export const HARDENED = {
   'x-frame-options': 'DENY',
 }
 
-export interface PagePolicy {
+interface PagePolicy {
   /** As in the page's context. */
   nonce: string
   /** The origin that forms of the page may post to. Default: none. */

@@ -13,7 +13,7 @@ interface StartPage {
   email: string
 }
 
-export interface EmailPage extends StartPage {
+interface EmailPage extends StartPage {
   /** Providers that the user can choose without an address, in display order. When empty, the page shows no choice. */
   choices: readonly { provider: string; label: string; mark?: string | undefined }[]
   /** The provider that the user chose before. The page then asks for the address only. */
@@ -58,7 +58,7 @@ ${cancelLink(context)}`,
   })
 }
 
-export interface ConsentPage extends StartPage {
+interface ConsentPage extends StartPage {
   /** Display name, such as `Google`. */
   provider: string
   grants: readonly Grant[]

@@ -16,7 +16,7 @@ export interface Experience {
 }
 
 /** Free-form, so every member is checked where it is used. */
-export interface Ui {
+interface Ui {
   theme?: unknown
   layout?: unknown
   copy?: unknown

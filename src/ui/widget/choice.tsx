@@ -11,7 +11,7 @@ import { useView } from './view.ts'
 import type { Week } from './week.tsx'
 import { ZonePicker } from './zone-picker.tsx'
 
-export interface ChoiceProps {
+interface ChoiceProps {
   api: SchedulerApi
   experience: Experience
   flow: Flow

@@ -6,7 +6,7 @@ import { STEP_TEXTS } from './refusals.ts'
 import { isAboutCode } from './submission.ts'
 import { useView } from './view.ts'
 
-export interface CodeFormProps {
+interface CodeFormProps {
   email: string
   error: ApiError | undefined
   isSubmitting: boolean

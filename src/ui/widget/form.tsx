@@ -7,7 +7,7 @@ import { formText, refusedFields } from './refusals.ts'
 import type { TextKey } from './texts/index.ts'
 import { useView } from './view.ts'
 
-export interface FormProps {
+interface FormProps {
   fields: readonly FormField[]
   values: Values
   /** The error of the last submit. */

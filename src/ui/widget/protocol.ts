@@ -10,7 +10,6 @@ export const FROM_FRAME = ['ready', 'resize', 'slot-selected', 'booked', 'error'
 export const FROM_PAGE = ['prefill', 'theme'] as const
 
 export type FrameMessage = (typeof FROM_FRAME)[number]
-export type PageMessage = (typeof FROM_PAGE)[number]
 
 export const THEMES = ['light', 'dark', 'auto']
 

@@ -1,7 +1,7 @@
 import type { Slot } from './days.ts'
 import { useView } from './view.ts'
 
-export interface SlotButtonsProps {
+interface SlotButtonsProps {
   slots: readonly Slot[]
   /** The slot that is being reserved. */
   pending: Slot | undefined

@@ -18,7 +18,7 @@ import { useView } from './view.ts'
 export { default as STEPS_STYLE } from './style/form.css'
 export { STEP_LANGUAGES } from './texts/steps/index.ts'
 
-export interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
+interface LaterStepsProps extends Pick<SchedulerProps, 'move' | 'prefill'> {
   deps: FlowDeps
   flow: Flow
 }

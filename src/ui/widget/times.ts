@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type ApiError, asApiError, type SchedulerApi } from './api.ts'
 import { type Slot, toRange, type Window } from './days.ts'
 
-export interface TimesRequest {
+interface TimesRequest {
   api: SchedulerApi
   window: Window
   durationMinutes: number

@@ -6,7 +6,7 @@ import { useView } from './view.ts'
 
 export { default as WEEK_STYLE } from './style/week.css'
 
-export interface WeekProps {
+interface WeekProps {
   window: Window
   days: ReadonlyMap<Day, Slot[]>
   today: Day

@@ -5,7 +5,7 @@ import type { Clock } from './formats.ts'
 import { GlobeIcon } from './icons.tsx'
 import { useView } from './view.ts'
 
-export interface ZonePickerProps {
+interface ZonePickerProps {
   zone: string
   /** Zones that the list must contain, such as that of the experience. */
   also: readonly string[]

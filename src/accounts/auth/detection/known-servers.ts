@@ -6,7 +6,7 @@ import { guideFor } from './guides.ts'
 /** A step that a provider requires of its users before another mail client can sign in. */
 type Requirement = 'app password' | 'imap enabled' | 'mail password' | 'bridge' | 'no passwords'
 
-export interface KnownServer {
+interface KnownServer {
   /** Display name. */
   name: string
   /** Undefined when the provider offers no public IMAP server. */

@@ -2,7 +2,7 @@ import type { Detection } from './detection.ts'
 import { knownServer } from './known-servers.ts'
 
 /** Why no password can open a mailbox. */
-export interface Obstacle {
+interface Obstacle {
   /** Display name of the provider. */
   name: string
   kind: 'no passwords' | 'bridge'

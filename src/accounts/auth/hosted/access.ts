@@ -8,7 +8,7 @@ import type { AuthSession } from '../sessions/store.ts'
 import { failureUrl, successUrl } from '../sessions/urls.ts'
 import { csrfCookies } from './csrf.ts'
 
-export interface HostedAccessDeps {
+interface HostedAccessDeps {
   sessions: AuthSessions
   clock: Clock
   sealer: Sealer

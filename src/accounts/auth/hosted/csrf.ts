@@ -9,7 +9,7 @@ import { cookieAttributes, parseCookies } from '../../../platform/http/index.ts'
  * page carries the state, and the cookie an HMAC of code and state. Nothing is stored, so opening a link changes nothing.
  * The cookie's name contains a hash of code and state, so every tab has its own cookie.
  */
-export interface CsrfCookies {
+interface CsrfCookies {
   /** Makes a state for a link that came without one. */
   mint(code: string): string
   /** True for a state made by `mint`. The application did not choose it, so the redirect does not return it. */

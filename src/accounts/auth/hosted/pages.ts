@@ -17,7 +17,7 @@ import {
 import type { SessionPage } from './access.ts'
 import { ERROR_LOOKS, FALLBACK_LOOK } from './error-looks.ts'
 
-export interface HostedPagesDeps {
+interface HostedPagesDeps {
   brand: Brand
   publicUrl: string
   /** URL where the user of a completed session can continue, if this browser completed it. */

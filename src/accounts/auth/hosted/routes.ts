@@ -17,7 +17,7 @@ import {
   type StartPagesDeps,
 } from './start-pages.ts'
 
-export interface HostedRoutesDeps extends ChoiceDeps, StartPagesDeps {
+interface HostedRoutesDeps extends ChoiceDeps, StartPagesDeps {
   sessions: AuthSessions
   access: HostedAccess
 }

@@ -15,14 +15,14 @@ import { fieldText, passwordTokens } from './password-token.ts'
 import { type Proposal, parseProposal, proposalOfTable, toProposal } from './proposal.ts'
 import { storedLogins, storedProposal } from './reconnecting.ts'
 
-export interface ImapFormDeps {
+interface ImapFormDeps {
   pages: HostedPages
   detection: Detection
   sealer: Sealer
   publicUrl: string
 }
 
-export interface ImapFormContent {
+interface ImapFormContent {
   fields: ImapFormFields
   error?: AppError | undefined
   /** The folders to choose from. Present after a successful sign-in. */
@@ -33,7 +33,7 @@ export interface ImapFormContent {
   mailbox?: LinkedMailbox | undefined
 }
 
-export interface ImapFormFields extends ImapFields {
+interface ImapFormFields extends ImapFields {
   /** The proposal of an earlier page for this address, as JSON. It decides only what the next page shows. */
   proposed?: unknown
 }

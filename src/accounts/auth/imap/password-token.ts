@@ -24,7 +24,7 @@ type BoundField = (typeof BOUND_FIELDS)[number]
  * Carries the passwords from one step of the form to the next, so that the user types them once and no page contains
  * them. A token is sealed and bound to the session, the state, and every server, username and security choice.
  */
-export interface PasswordTokens {
+interface PasswordTokens {
   /** `faulty` names invalid fields, which the user has to change: the token is not bound to their values. */
   make(fields: ImapFields, sessionId: string, state: string, faulty?: readonly string[]): string
   /** Fills in the passwords that were left empty. Returns the fields unchanged when the token is absent or does not match. */

@@ -9,7 +9,7 @@ import type { Consents } from '../oauth/consents.ts'
 import { type AuthSessions, requireProvider } from './service.ts'
 import { authorizeUrl } from './urls.ts'
 
-export interface SessionRoutesDeps {
+interface SessionRoutesDeps {
   sessions: AuthSessions
   access: HostedAccess
   pages: Pick<HostedPages, 'jsonRoute'>

@@ -34,7 +34,7 @@ export interface AuthSessionsDeps {
 
 type SharedMailbox = ReturnType<typeof oauthMailboxes.toShared>
 
-export type NewAuthSession = Static<typeof newSessionBody>
+type NewAuthSession = Static<typeof newSessionBody>
 
 /** The part of an attempt that comes from the request. `jsonState` binds the session's JSON calls; the rest is stored. */
 export interface Attempt {

@@ -4,7 +4,7 @@ import type { Handle, Tables } from '../../../platform/db/index.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 
 /** Only `completed` and `expired` are final. A failed session returns to `started` on the next attempt. */
-export type SessionStatus = 'pending' | 'started' | 'completed' | 'failed' | 'expired'
+type SessionStatus = 'pending' | 'started' | 'completed' | 'failed' | 'expired'
 
 /** A single-use invitation to connect a mailbox. Its code is in the link and nowhere in the database. */
 export interface AuthSession {
@@ -30,7 +30,7 @@ export interface AuthSession {
   expiresAt: number
 }
 
-export type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode' | 'failureReason'>
+type NewSession = Omit<AuthSession, 'status' | 'accountId' | 'failureCode' | 'failureReason'>
 
 type Failure = Pick<AuthSession, 'failureCode' | 'failureReason'>
 

@@ -22,7 +22,7 @@ import { type CheckResult, checkAddresses } from './check.ts'
 import { renderSharedPage, SHARED_PATH, type SharedPageDeps } from './page.ts'
 import type { PendingSignIn } from './pending-sign-in.ts'
 
-export interface SharedRoutesDeps extends SharedPageDeps {
+interface SharedRoutesDeps extends SharedPageDeps {
   sessions: AuthSessions
   access: HostedAccess
   accounts: Pick<Accounts, 'findLinked'>

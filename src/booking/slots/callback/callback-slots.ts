@@ -13,7 +13,7 @@ import { defaultMinutes, MAX_LENGTH_MS, readRules, toLengthMs } from '../rules.t
 import { takenStarts } from '../taken.ts'
 import type { SlotTokens } from './tokens.ts'
 
-export interface CallbackFinderDeps {
+interface CallbackFinderDeps {
   db: Db
   callbacks: Pick<ApplicationCallbacks, 'findSlots'>
   tokens: SlotTokens

@@ -5,7 +5,7 @@ import type { OpenHours } from '../../experiences/experience.ts'
 import { type Rules, zoneNamed } from '../rules.ts'
 
 /** Open hours without a gap between them, in instants. */
-export interface OpenTime extends TimeRange {
+interface OpenTime extends TimeRange {
   /** Where open hours begin, in order. A grid of slots starts at each, and ends at the next. */
   begins: number[]
 }

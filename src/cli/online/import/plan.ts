@@ -4,7 +4,7 @@ import { type ForeignAccount, invalid, needsConsent, type ReadAccount, type Sign
 import type { FoundRecord } from './read-records.ts'
 
 /** What the service has and accepts, read once before the import. */
-export interface ServiceState extends SignIns {
+interface ServiceState extends SignIns {
   accounts: readonly Account[]
 }
 

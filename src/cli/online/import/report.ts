@@ -15,7 +15,7 @@ const SUMMARIES = {
   will_fail: 'would fail',
 } as const
 
-export type ImportStatus = keyof typeof SUMMARIES
+type ImportStatus = keyof typeof SUMMARIES
 
 /** What happened, or would happen, to an account. Holds no secrets. */
 export interface ImportedAccount {

@@ -11,7 +11,7 @@ import { findDeliveries, RECOVERY_LOCK } from './recovery.ts'
 import { retryDelivery } from './retry.ts'
 import { insertDeliveries } from './store.ts'
 
-export interface ResendDeps {
+interface ResendDeps {
   dialect: Dialect
   queue: Queue
   ids: Ids

@@ -21,7 +21,7 @@ import { deliveryStore } from './store.ts'
 
 const tags = ['Webhooks']
 
-export interface DeliveryRouteDeps extends RecoverDeps {
+interface DeliveryRouteDeps extends RecoverDeps {
   testDeliveries: TestDeliveries
   idempotency: Idempotency
 }

@@ -15,7 +15,7 @@ import type { AttemptRow, DeliveryRow } from '../tables.ts'
 import type { DeliveryQuery, DeliveryView } from './api.ts'
 import { deliveryView } from './api.ts'
 
-export interface DeliveryStore {
+interface DeliveryStore {
   /** Newest first. */
   list(query: DeliveryQuery): Promise<Page<DeliveryView>>
   get(id: string): Promise<DeliveryView>

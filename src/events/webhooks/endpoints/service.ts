@@ -18,7 +18,7 @@ import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningS
 import { endpointStore } from './store.ts'
 import { DEFAULT_EVENT_TYPES, validEventTypes } from './subscriptions.ts'
 
-export interface EndpointDeps {
+interface EndpointDeps {
   db: Db
   clock: Clock
   ids: Ids

@@ -7,7 +7,7 @@ const TARGET = ['id', 'url', 'eventTypes', 'retryCount', 'circuitState', 'circui
 
 export type TargetRow = Pick<EndpointRow, (typeof TARGET)[number]>
 
-export interface EndpointStore {
+interface EndpointStore {
   /** Ordered by id: oldest first for generated ids. */
   list(): Promise<EndpointRow[]>
   listActive(): Promise<EndpointRow[]>

@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../../../platform/time/clock.ts'
 
 /** Why an attempt failed: no response, or one that is not 2xx. */
-export type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'
+type FailureKind = OutboundFailure | 'redirect' | 'http_status' | 'internal'
 
 /** `message` is written for the owner of the endpoint. */
 export interface Failure {

@@ -48,7 +48,7 @@ export function inFlightLimit(fullAt = FULL_AT): InFlightLimit {
   }
 }
 
-export interface ClaimDeps {
+interface ClaimDeps {
   db: Db
   clock: Clock
   sealer: Sealer

@@ -18,7 +18,7 @@ import type { GivenDelivery, RunningWorker, RunningWorkers } from './running-wor
 import { FEWEST_SENDERS, nextSenderLimit } from './sender-limit.ts'
 import type { Sender } from './thread/sender.ts'
 
-export interface EndpointWorkerDeps {
+interface EndpointWorkerDeps {
   db: Db
   queue: Pick<Queue, 'addIn'>
   clock: Clock

@@ -1,7 +1,7 @@
 /** The longest delay, whatever `Retry-After` or the exponential strategy gives. */
 const MAX_DELAY_MS = 24 * 60 * 60_000
 
-export interface RetryPolicy {
+interface RetryPolicy {
   retryDelayMs: number
   retryStrategy: 'fixed' | 'exponential'
 }

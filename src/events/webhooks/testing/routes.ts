@@ -35,7 +35,7 @@ const testEventResult = Type.Object({
   deliveries: Type.Array(deliverySchema),
 })
 
-export interface TestRouteDeps {
+interface TestRouteDeps {
   catalogue: EventCatalogue
   testDeliveries: TestDeliveries
   idempotency: Idempotency

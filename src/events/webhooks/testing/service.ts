@@ -55,7 +55,7 @@ export interface TestDeliveries {
   stop(graceMs: number): Promise<void>
 }
 
-export interface TestDeliveryDeps {
+interface TestDeliveryDeps {
   db: Db
   queue: Queue
   clock: Clock

@@ -28,7 +28,7 @@ import { isAsListed, type LabelRow, labelStore, listedColumns, newLabelRow } fro
 import { hexColor } from './color.ts'
 import { below, joined, splitName } from './names.ts'
 
-export interface LabelChangerDeps extends LiveMailboxDeps {
+interface LabelChangerDeps extends LiveMailboxDeps {
   db: Db
   accounts: LiveMailboxDeps['accounts'] & Pick<Accounts, 'resolve' | 'hold' | 'requestSync'>
   events: Recorder
@@ -36,7 +36,7 @@ export interface LabelChangerDeps extends LiveMailboxDeps {
   ids: Ids
 }
 
-export interface NewLabel {
+interface NewLabel {
   /** The full name; missing parents are created. */
   name: string
   displayName: string

@@ -6,7 +6,7 @@ import { ProviderError } from '../../../providers/contract/index.ts'
 import { type LiveAccessDeps, type LiveContents, liveContents } from '../read/live-access.ts'
 import { addPendingBodies, bodyStore, countFailedAttempt, discardBody, type PendingBody, storeBody } from './store.ts'
 
-export interface BodyFetcherDeps extends LiveAccessDeps {
+interface BodyFetcherDeps extends LiveAccessDeps {
   queue: Queue
   log: Log
 }

@@ -17,7 +17,7 @@ import { type MessageRow, messageStore } from '../store.ts'
 import { type ChangeOutcome, type MailboxEdits, openChanges } from './mailbox.ts'
 import { buildChange, type MessageSet, onlyPaths, requireUsable } from './target.ts'
 
-export interface ChangerDeps extends LiveAccessDeps {
+interface ChangerDeps extends LiveAccessDeps {
   db: Db
   accounts: LiveAccessDeps['accounts'] & Pick<Accounts, 'requestSync'>
   events: Recorder
@@ -25,7 +25,7 @@ export interface ChangerDeps extends LiveAccessDeps {
 }
 
 /** A requested change, by label ids of ours or the provider's. */
-export interface RequestedSet {
+interface RequestedSet {
   unread?: boolean | undefined
   starred?: boolean | undefined
   labelIds?: readonly string[] | undefined
@@ -33,7 +33,7 @@ export interface RequestedSet {
   removeLabelIds?: readonly string[] | undefined
 }
 
-export type ChangeResult = { id: string; error?: AppError }
+type ChangeResult = { id: string; error?: AppError }
 
 /** Bounds one transaction, like the parts of a sync. */
 const ROWS_PER_TRANSACTION = 200

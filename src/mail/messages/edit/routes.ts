@@ -25,7 +25,7 @@ const batchResult = Type.Object({
   ),
 })
 
-export interface MessageChangeRoutesDeps {
+interface MessageChangeRoutesDeps {
   changer: MessageChanger
   reader: MessageReader
   idempotency: Idempotency

@@ -9,7 +9,7 @@ import type { Batch, SyncRead } from './batch.ts'
 export type RemoteState = MailboxStep['changed'][number]
 
 /** How a message is stored that could not be read before. */
-export interface Repair {
+interface Repair {
   /** It is stored without content, and was not announced. */
   announces: boolean
   isAutomatic: boolean

@@ -11,7 +11,7 @@ import { type Batch, type IngestDeps, isStale, openBatch, type Read } from './ba
 import { listedLabels } from './id-mailbox-batch.ts'
 import { sharesKeyWith } from './matching/match.ts'
 
-export type OlderDeps = Pick<IngestDeps, 'db' | 'clock' | 'ids' | 'requestBodies'>
+type OlderDeps = Pick<IngestDeps, 'db' | 'clock' | 'ids' | 'requestBodies'>
 
 type OlderBatch = Batch<Read, OlderDeps>
 

@@ -47,7 +47,7 @@ interface ArrivingMessage {
 }
 
 /** `take`: insert the message under this id. `hide`: do not store it yet. */
-export type ReservedAs = { take: string; as: Reservation['as'] } | 'hide'
+type ReservedAs = { take: string; as: Reservation['as'] } | 'hide'
 
 /**
  * Returns what to do with the messages that have a reservation, by index. Ends the reservations of those to take, so call it in the

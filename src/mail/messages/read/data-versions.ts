@@ -3,7 +3,7 @@ import { nextTurn } from '../../../platform/concurrency/event-loop.ts'
 import { type Db, PREPARED, padded } from '../../../platform/db/index.ts'
 
 /** The `dataVersion` of an account as of the call or later. Undefined when there is no such account. */
-export type ReadDataVersion = (accountId: string) => Promise<number | undefined>
+type ReadDataVersion = (accountId: string) => Promise<number | undefined>
 
 type Versions = ReadonlyMap<string, number>
 

@@ -12,7 +12,7 @@ import type { MessageHit, SearchWords } from './search-contract.ts'
 import { type ListFilter, type ListRequest, type MessageListQuery, toStoredText } from './stored-list.ts'
 import { completeTexts, readTexts } from './texts.ts'
 
-export interface FoundList {
+interface FoundList {
   accountId: string
   provider: ProviderName
   /** A synced folder or label. Undefined: everything outside trash and junk. */

@@ -14,7 +14,7 @@ export interface MessageList {
   pagination: Pagination
 }
 
-export interface ListDeps extends FolderDeps {
+interface ListDeps extends FolderDeps {
   pages: PageCache
 }
 

@@ -22,7 +22,7 @@ import type { MessageListQuery } from './stored-list.ts'
 /** A client that shows a message often requests it twice within minutes. */
 const BODY_CACHE = { maxSize: 16 * 1024 * 1024, ttl: 5 * 60_000 }
 
-export interface ReaderDeps extends FolderDeps {
+interface ReaderDeps extends FolderDeps {
   events: Recorder
   /** Requests the bodies of messages that are read again. Set where bodies are stored. */
   requestBodies?: BodyFetcher['request']

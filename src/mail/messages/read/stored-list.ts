@@ -37,7 +37,7 @@ export interface ListScope {
   folder: string | null
 }
 
-export interface StoredPage {
+interface StoredPage {
   items: StoredText[]
   pagination: Pagination
   /** False: a message of the page has no stored text yet and was left out. */

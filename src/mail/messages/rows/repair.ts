@@ -16,7 +16,7 @@ import { READER_VERSION } from './reader-version.ts'
 import { incomingRow, parseFields, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
 
-export interface RepairDeps {
+interface RepairDeps {
   db: Db
   clock: Clock
   events: Recorder

@@ -20,7 +20,7 @@ export interface Relocation {
   starred: number
 }
 
-export interface FlagChange {
+interface FlagChange {
   row: MessageRow
   unread: number
   starred: number
@@ -35,7 +35,7 @@ export interface MessageUpdate {
   rewritten: boolean
 }
 
-export interface WriterDeps {
+interface WriterDeps {
   dialect: Dialect
   accountId: string
   nowMs: number

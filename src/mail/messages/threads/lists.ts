@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Dialect, insertRows, type Tx } from '../../../platform/db/index.ts'
 
 /** One message with one label, and its thread. */
-export interface ThreadMember {
+interface ThreadMember {
   labelId: string
   /** Null: in no thread. */
   threadId: string | null

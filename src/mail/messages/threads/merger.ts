@@ -7,7 +7,7 @@ import type { Clock } from '../../../platform/time/clock.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { currentThreads, findPendingMerge, updateMerge } from './merges.ts'
 
-export interface ThreadMergerDeps {
+interface ThreadMergerDeps {
   db: Db
   accounts: Pick<Accounts, 'hold'>
   clock: Clock

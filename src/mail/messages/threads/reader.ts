@@ -10,7 +10,7 @@ import type { Thread, ThreadDetail } from './api.ts'
 import { currentThreads } from './merges.ts'
 import { type ThreadSummary, threadStore } from './store.ts'
 
-export interface ThreadQuery extends PageQuery {
+interface ThreadQuery extends PageQuery {
   labelId?: string | undefined
 }
 

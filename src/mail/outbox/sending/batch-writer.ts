@@ -12,7 +12,7 @@ import { type Claimed, type Commitment, claimDue, commitClaims, type DueQuery, l
 import { idsWithoutDeferred } from './deferred.ts'
 
 /** A message that the provider has accepted. */
-export interface Acceptance {
+interface Acceptance {
   row: OutboxRow
   /** JSON of `RefusedRecipient[]`. */
   refused: string

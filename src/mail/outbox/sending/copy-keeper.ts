@@ -21,7 +21,7 @@ export interface CopyWaits {
 }
 
 /** The copies of a message that Sent contains. */
-export interface FoundCopies {
+interface FoundCopies {
   count: number
   acceptedAt: number
   /** An earlier run may have saved a copy. */
@@ -29,7 +29,7 @@ export interface FoundCopies {
 }
 
 /** The next step for the copy of a message: nothing, because it exists; save it; or check again then. */
-export type CopyStep = 'exists' | 'save' | { checkAt: number }
+type CopyStep = 'exists' | 'save' | { checkAt: number }
 
 /** Between two checks. */
 const MIN_PAUSE_MS = 500

@@ -6,7 +6,7 @@ import { batchWriter } from './batch-writer.ts'
 import { OUTBOX } from './claims.ts'
 import { sendRun } from './send-run.ts'
 
-export interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
+interface OutboxEngineDeps extends Omit<SendRunDeps, 'timing' | 'writer'> {
   queue: Queue
   /** How long the first message of an account waits for a copy of its server. */
   copyWaitMs: number

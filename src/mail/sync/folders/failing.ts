@@ -21,7 +21,7 @@ export function itemLocation({ itemId }: Pick<UnreadableRow, 'itemId'>): { uidVa
   return { uidValidity, uid: Number(uid) }
 }
 
-export interface FailingMessage {
+interface FailingMessage {
   uidValidity: string
   uid: number
   unread: boolean

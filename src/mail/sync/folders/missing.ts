@@ -5,7 +5,7 @@ import { deleteMissing, moveMissing } from './deletion.ts'
 const MAX_ROUNDS = 3
 
 /** Looks for missing messages on the server. */
-export interface MissingSearch {
+interface MissingSearch {
   /** Syncs all folders. False when one that may have the messages was not read. */
   syncAll(): Promise<boolean>
   /** False when a synced folder was renamed or deleted since it was listed: it may have the messages. */

@@ -31,7 +31,7 @@ import {
 } from './failing.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
-export interface FolderSync extends OwnedAccount {
+interface FolderSync extends OwnedAccount {
   session: FolderSession
   label: LabelRow
   /** Fetches the bodies of messages that will be announced, when events include bodies. */

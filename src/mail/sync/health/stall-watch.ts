@@ -5,7 +5,7 @@ import { isoTime } from '../../../platform/time/time.ts'
 import type { SyncDeps } from '../deps.ts'
 import type { CheckTimes } from './check-times.ts'
 
-export interface StallWatchDeps extends Pick<SyncDeps, 'db' | 'accounts' | 'ownership' | 'fence' | 'clock' | 'log'> {
+interface StallWatchDeps extends Pick<SyncDeps, 'db' | 'accounts' | 'ownership' | 'fence' | 'clock' | 'log'> {
   times: CheckTimes
   stalledAfterMs: number
   state(accountId: string): RunState | undefined

@@ -13,7 +13,7 @@ export interface SyncHealth {
   greatestLagMs: number
 }
 
-export interface SyncHealthDeps {
+interface SyncHealthDeps {
   db: Db
   ownership: Pick<Ownership, 'instanceId' | 'unowned'>
   sync: Pick<Sync, 'totals'>

@@ -10,7 +10,7 @@ import type { LoginPace } from './login-pace.ts'
 /** A reserved login may wait so long for a slot. */
 const MISSED_LOGIN_MS = 1000
 
-export interface AccountPausesDeps {
+interface AccountPausesDeps {
   clock: Clock
   circuits: HostCircuits
   pace: LoginPace

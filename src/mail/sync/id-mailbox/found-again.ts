@@ -6,7 +6,7 @@ import { ingest, type MessageRow } from '../../messages/index.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { isNewArrival } from '../new-since.ts'
 
-export interface MissingContext extends OwnedAccount {
+interface MissingContext extends OwnedAccount {
   session: MailboxSession
   /** The labels of the account by provider id. Lists the folders first if one of `paths` is unknown. */
   labels(paths: readonly string[]): Promise<ReadonlyMap<string, LabelRow>>

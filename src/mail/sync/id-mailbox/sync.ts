@@ -18,7 +18,7 @@ import { type CursorRow, cursorStore } from '../store.ts'
 import { buildControl } from '../unreadable/control.ts'
 import { recordFailed } from './unreadable.ts'
 
-export interface ScopeSync extends OwnedAccount {
+interface ScopeSync extends OwnedAccount {
   session: MailboxSession
   /** Undefined when the entire mailbox is one scope. */
   scope: LabelRow | undefined

@@ -6,7 +6,7 @@ import { type FailedMessage, ProviderError } from '../../../providers/contract/i
 import type { RetryPlan } from '../deps.ts'
 
 export type UnreadableRow = Selectable<Tables['unreadableItems']>
-export type UnreadableKind = UnreadableRow['kind']
+type UnreadableKind = UnreadableRow['kind']
 
 /** An item that failed once more. */
 export type Failure = Pick<UnreadableRow, 'itemId' | 'reason'> &

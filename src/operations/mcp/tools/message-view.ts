@@ -84,7 +84,7 @@ export function bodyText({ body }: Pick<MessageDetail, 'body'>): string {
 }
 
 /** One part of a long text. */
-export interface TextPart {
+interface TextPart {
   text: string
   /** Undefined at the end. */
   nextOffset: number | undefined

@@ -19,7 +19,7 @@ export interface ActivityCounter {
   stop(): Promise<void>
 }
 
-export interface ActivityCounterDeps {
+interface ActivityCounterDeps {
   db: Pick<Db, 'transaction'>
   clock: Clock
   log: Log

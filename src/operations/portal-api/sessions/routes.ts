@@ -23,7 +23,7 @@ const credentials = Type.Object({
   password: Type.String({ maxLength: 1000 }),
 })
 
-export interface AdminSessionRouteDeps {
+interface AdminSessionRouteDeps {
   sessions: AdminSessions
   log: Log
   transaction: Db['transaction']

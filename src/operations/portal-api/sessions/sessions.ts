@@ -21,7 +21,7 @@ export interface AdminSessionsDeps {
 }
 
 /** The portal's view of its own session. */
-export interface SessionView {
+interface SessionView {
   success: true
   username: string
   csrfToken: string

@@ -4,7 +4,7 @@ import type { Log } from '../../log/index.ts'
 import type { Bus } from '../bus.ts'
 
 /** Each call opens the bus for one more process. */
-export type OpenBus = (log: Log) => Promise<Bus>
+type OpenBus = (log: Log) => Promise<Bus>
 
 /** The tests of every bus. `world` creates a new one. */
 export function describeBus(title: string, kind: { isShared: boolean }, world: () => Promise<OpenBus>): void {

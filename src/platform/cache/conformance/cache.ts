@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Cache } from '../cache.ts'
 
-export interface CacheWorld {
+interface CacheWorld {
   cache: Cache
   /** Lets this much time pass for the cache. */
   pass(ms: number): Promise<void>

@@ -14,7 +14,7 @@ const PASS_TIMEOUT_MS = 20_000
 /** The thread takes some 10 MB. */
 const IDLE_MS = 60_000
 
-export interface CheckpointerOptions {
+interface CheckpointerOptions {
   /** Path of the database file. */
   file: string
   /** Runs `body` while no transaction runs. */

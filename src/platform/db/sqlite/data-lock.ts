@@ -20,7 +20,7 @@ export interface DataLock {
   release(): void
 }
 
-export interface DataLockOptions {
+interface DataLockOptions {
   /** Called once, when the folder is in use at first. */
   onWait: () => void
   /** The database file in the folder. */

@@ -5,7 +5,7 @@ import { DatabaseUnavailable, sqliteOutage } from '../unavailable.ts'
 import { type Bindable, bindable } from './bindable.ts'
 import { Mutex } from './mutex.ts'
 
-export interface SqliteDriverOptions {
+interface SqliteDriverOptions {
   database: Database.Database
   /** A statement that would begin when an event loop turn has lasted this long begins in the next turn. */
   maxTurnMs: number

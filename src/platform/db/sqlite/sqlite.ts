@@ -9,7 +9,7 @@ import { Checkpointer, MAX_WAL_BYTES } from './checkpointer.ts'
 import { Mutex } from './mutex.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Path of the database file in an existing folder. */
   file: string
   /** NORMAL is safe when the process is killed; FULL also on power loss, at the cost of one fsync per commit. */

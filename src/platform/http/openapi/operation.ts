@@ -9,7 +9,7 @@ import { typescript } from './typescript.ts'
 
 type JsonObject = { [name: string]: Json }
 
-export interface OperationContext {
+interface OperationContext {
   components: Components
   examples: readonly Example[]
   serverUrl: string

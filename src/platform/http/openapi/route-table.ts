@@ -15,7 +15,7 @@ export interface RouteEntry {
 }
 
 /** The documented parts of a route's schema. */
-export interface RouteSchema {
+interface RouteSchema {
   tags?: readonly string[]
   summary?: string
   description?: string

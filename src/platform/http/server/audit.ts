@@ -22,7 +22,7 @@ export interface AuditLog {
 }
 
 /** Facts that a handler knows better than its route. */
-export interface AuditFacts {
+interface AuditFacts {
   action?: string
   /** Default: `id` or `accountId` of the result, else the last parameter of the path, which may be an alias. */
   target?: string | null

@@ -34,7 +34,7 @@ export function record(queue: Queue): { keys: string[] } {
   return { keys }
 }
 
-export interface Gate {
+interface Gate {
   worker: Worker
   /** Every run, in order. */
   started: string[]

@@ -15,7 +15,7 @@ const MAX_EVENTS = 2000
 const MAX_MOVES = 20
 
 /** The events of an object. */
-export interface ObjectEvents {
+interface ObjectEvents {
   /** The master or single event, and its exceptions. Empty for what is no event, or cannot be read. */
   events: RemoteEvent[]
   /** Describes in sentences what could not be read. Null: everything was. */

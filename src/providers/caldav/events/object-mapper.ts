@@ -28,7 +28,7 @@ export interface MapContext {
   addresses: ReadonlySet<string>
 }
 
-export interface MappedUid {
+interface MappedUid {
   object: CalendarObject
   calendar: Component
   context: MapContext

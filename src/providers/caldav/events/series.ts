@@ -6,7 +6,7 @@ import { findZone, storedZone, UTC, type Zone } from '../../../platform/calendar
 import type { EventTime, RemoteEvent } from '../../contract/index.ts'
 
 /** Start and end of one instance of a series, in the form of the master. */
-export interface InstanceTimes {
+interface InstanceTimes {
   start: EventTime
   end: EventTime
 }

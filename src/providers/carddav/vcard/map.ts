@@ -18,7 +18,7 @@ export interface CardObject {
   text: string
 }
 
-export type MappedCard = { contact: RemoteContact } | { group: RemoteContactGroup } | { unreadable: string }
+type MappedCard = { contact: RemoteContact } | { group: RemoteContactGroup } | { unreadable: string }
 
 /** What programs call these two, which vCard does not have. */
 export const MANAGER_NAMES = ['X-MANAGER', 'X-EVOLUTION-MANAGER', 'X-KADDRESSBOOK-X-MANAGERSNAME', 'X-MS-MANAGER']

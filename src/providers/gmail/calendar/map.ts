@@ -59,7 +59,7 @@ function mapRole(accessRole: string): CalendarRole {
   return accessRole.startsWith('writer') ? 'writer' : 'reader'
 }
 
-export interface MappedItem {
+interface MappedItem {
   event?: RemoteEvent
   /** The id of an event that no longer exists. */
   removed?: string

@@ -28,7 +28,7 @@ export const LISTED_FIELDS = [
   ...Object.entries(FIELDS).map(([name, members]) => `${name}(${members})`),
 ].join(',')
 
-export interface MappedPerson {
+interface MappedPerson {
   contact?: RemoteContact
   /** Ids under which the contact is no longer known. */
   removed: string[]

@@ -24,13 +24,13 @@ export interface Fetched {
   failed: FailedMessage[]
 }
 
-export interface FetchedLabels {
+interface FetchedLabels {
   /** Null for a deleted message. */
   labels: ReadonlyMap<string, string[] | null>
   failed: FailedMessage[]
 }
 
-export interface FetchOptions {
+interface FetchOptions {
   isNew: boolean
   control?: Control | undefined
 }

@@ -36,7 +36,7 @@ const NEW_NAMES: ReadonlySet<string> = new Set(['CREATE', 'RENAME'])
 const LISTS: ReadonlySet<string> = new Set(['LIST', 'XLIST'])
 const SEARCHES: ReadonlySet<string> = new Set(['SEARCH', 'UID SEARCH'])
 
-export interface Intercepted {
+interface Intercepted {
   /** The error of the last command; undefined when the server accepted it. Several methods of imapflow return false without it. */
   lastFailure(): unknown
 }

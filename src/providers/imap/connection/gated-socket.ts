@@ -7,7 +7,7 @@ import type { IdlePoll } from './idle-poll.ts'
 import type { ParserTurns, Parsing } from './parser-turns.ts'
 import type { ResponseGate } from './response-gate.ts'
 
-export interface Gates {
+interface Gates {
   gate: ResponseGate
   listings: RepeatedListing
   idle: IdlePoll

@@ -13,7 +13,7 @@ const TAGGED = /^([a-z0-9]+) (OK|NO|BAD)\b/i
 type State = 'not idling' | 'requested' | 'idling' | 'ending' | 'polling' | 'leaving'
 
 /** The bytes that the server sent between LIST and its completion; undefined when it is no plain list, or a long one. */
-export type PolledList = Buffer | undefined
+type PolledList = Buffer | undefined
 
 /**
  * Lists the folders in the middle of an IDLE of imapflow, with one write instead of three, and without imapflow, for which the IDLE

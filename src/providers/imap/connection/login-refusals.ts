@@ -17,7 +17,7 @@ export type LoginRefusal =
   | 'protocol'
   | 'encryption'
 
-export interface RefusedLogin {
+interface RefusedLogin {
   /** In upper case; empty without one. */
   code: string
   /** The server's text. */

@@ -1,6 +1,6 @@
 import { sleep } from '../../../platform/concurrency/abort.ts'
 
-export interface PacingOptions {
+interface PacingOptions {
   /** Connection attempts in progress at one host. */
   concurrent: number
   /** The upper bound of the random delay of attempts that no caller waits for. */

@@ -10,7 +10,7 @@ import { type WorkLimits, withinLimits } from './work-limits.ts'
 const IDLE_LINES = 10_000
 const IDLE_BYTES = 1024 * 1024
 
-export interface RequestConnectionOptions {
+interface RequestConnectionOptions {
   /** The connection closes after this long without work. */
   idleMs: number
   /** How long work waits for its turn and the connection. */
@@ -38,7 +38,7 @@ interface Task {
   isChange?: boolean
 }
 
-export interface FolderTask<T> extends Task {
+interface FolderTask<T> extends Task {
   /** Opens the folder again. Otherwise its state may be as old as the connection. A change always opens it. */
   fresh?: boolean
   /** The last UIDVALIDITY that the caller knows of the folder. */

@@ -1,7 +1,7 @@
 import { limitExceeded } from '../errors.ts'
 
 /** Limits one response of the server. The parser is fast enough for everything below these limits. */
-export interface ResponseLimits {
+interface ResponseLimits {
   /** Bytes outside literals. */
   lineBytes: number
   /** Atoms, strings and lists. Each costs the parser and its readers about a microsecond. */

@@ -2,7 +2,7 @@ import type { AppendResponseObject } from 'imapflow'
 import type { ImapClient } from '../connection/client.ts'
 import { connectionLost } from '../errors.ts'
 
-export interface Appended {
+interface Appended {
   path: string
   content: Buffer
   flags: string[]

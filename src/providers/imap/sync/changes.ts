@@ -53,7 +53,7 @@ function cursorOrNone(text: string): Cursor | undefined {
   }
 }
 
-export interface ChangesSince {
+interface ChangesSince {
   steps: Changes[]
   /** The folder must be compared message by message. */
   compare: boolean

@@ -3,7 +3,7 @@ import type { ImapClient } from '../connection/client.ts'
 import { connectionLost, providerError, timeoutError } from '../errors.ts'
 import { type Listing, repeatedListing } from '../folders/folders.ts'
 
-export interface FolderPollOptions {
+interface FolderPollOptions {
   /** How long the server may take to end the IDLE. */
   checkTimeoutMs: number
   /** How long a server that has ended it may take to complete the listing. */

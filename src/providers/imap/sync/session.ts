@@ -22,7 +22,7 @@ import type { PassContext } from './pass.ts'
 import { type FolderWork, SyncConnection, type SyncConnectionOptions } from './sync-connection.ts'
 import { syncSteps } from './sync-folder.ts'
 
-export interface SessionDeps {
+interface SessionDeps {
   /** The folder to select first; `watch` may name another. */
   folder: string
   events: SessionEvents

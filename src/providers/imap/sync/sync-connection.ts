@@ -21,7 +21,7 @@ export interface SyncConnectionOptions {
   serial: SerialServers
 }
 
-export interface SyncConnectionEvents {
+interface SyncConnectionEvents {
   /** The server reported a change of this folder. `isUncounted`: the folder's counts may not show it. */
   onChange(path: string, isUncounted: boolean): void
   onClose(error: unknown): void

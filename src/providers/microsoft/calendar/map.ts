@@ -44,7 +44,7 @@ const COLORS: Readonly<Record<string, string>> = {
 /** Local midnight plus this is a time on the same day in UTC, in zones from UTC-10 to UTC+13. In others it is a day off. */
 const EASTERNMOST_MS = 13 * 3_600_000
 
-export interface MailboxContext {
+interface MailboxContext {
   /** In lower case. */
   ownAddresses: ReadonlySet<string>
   /** IANA: that of the mailbox, because Graph's calendars have none. */

@@ -11,7 +11,7 @@ import { type DetailsContext, withDetails } from '../details.ts'
 import { AS_TEXT, DELTA_FIELDS, isComplete, readFlags, receivedAt } from '../map.ts'
 import { sendEach } from '../send-each.ts'
 
-export interface ChangesContext extends DetailsContext {
+interface ChangesContext extends DetailsContext {
   /** Older messages are not stored. Their changes are returned all the same, for those that are. */
   sinceMs: number | null
   /** Messages received later are new. */

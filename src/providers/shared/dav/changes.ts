@@ -14,14 +14,14 @@ export interface DavState {
 }
 
 /** Paths of the objects that changed, and of those that are gone. `next` is the token after them. */
-export interface ChangePage {
+interface ChangePage {
   changed: string[]
   removed: string[]
   next: string
 }
 
 /** All objects of a collection, and what it was like when they were listed. */
-export interface DavListing {
+interface DavListing {
   paths: string[]
   state: DavState
 }

@@ -6,7 +6,7 @@ import { type DavErrors, type DavProtocol, networkError, statusError } from './e
 import { type DavDocument, parseDav } from './multistatus.ts'
 
 /** What the account signs in with. Never log it. */
-export type DavCredentials = { username: string; password: string } | Required<Pick<MailAccess, 'accessToken'>>
+type DavCredentials = { username: string; password: string } | Required<Pick<MailAccess, 'accessToken'>>
 
 /** Reaches one server for one account. */
 export interface DavClientOptions {

@@ -5,7 +5,7 @@ import { ProviderError } from '../../contract/index.ts'
 import { parseErrorCode, REFUSED_CLIENT } from './errors.ts'
 import { networkError } from './limited-fetch.ts'
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** For errors: `Google`. */
   service: string
   clientId: string

@@ -1,6 +1,6 @@
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 
-export interface JwtHeader extends Record<string, string> {
+interface JwtHeader extends Record<string, string> {
   /** PS256: RSA with PSS padding, which Entra recommends. RS256: with PKCS #1 padding, which Google requires. */
   alg: 'RS256' | 'PS256'
 }

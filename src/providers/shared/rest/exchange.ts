@@ -10,7 +10,7 @@ import { ProviderError } from '../../contract/index.ts'
 import { abortError, type Doing, networkError, single, timeoutError } from './errors.ts'
 import { PAGE_LIMITS } from './json.ts'
 
-export interface HttpRequest extends Doing {
+interface HttpRequest extends Doing {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With the query. */
   path: string
@@ -105,7 +105,7 @@ async function* mapErrors(
   }
 }
 
-export interface BodyLimits extends Doing {
+interface BodyLimits extends Doing {
   maxBytes: number
   /** Until the end of the body. */
   timeoutMs: number

@@ -6,7 +6,7 @@ const MECHANISMS = ['OAUTHBEARER', 'XOAUTH2'] as const
 
 export type OAuthMechanism = (typeof MECHANISMS)[number]
 
-export interface TokenLogin {
+interface TokenLogin {
   username: string
   accessToken: string
   /** Of the server, as in the settings. */

@@ -36,7 +36,7 @@ export function useInvalidate(): (...paths: string[]) => Promise<void> {
   }
 }
 
-export interface ActionOptions<Result> {
+interface ActionOptions<Result> {
   /** Paths to read again afterwards. */
   invalidates: readonly string[]
   /** A part of the paths of an object that no longer exists: they are not read again. */

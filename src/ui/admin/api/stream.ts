@@ -1,6 +1,6 @@
 import { ApiError, apiUrl, ownHeaders, type Query } from './client.ts'
 
-export interface StreamEvent {
+interface StreamEvent {
   id: string
   type: string
   data: string

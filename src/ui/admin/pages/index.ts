@@ -24,7 +24,7 @@ import {
 /** The groups of the navigation, in its order. The first has no heading. */
 export const GROUPS = ['Home', 'Mailboxes', 'Events and webhooks', 'Scheduling', 'Operation', 'Configuration'] as const
 
-export interface PageEntry {
+interface PageEntry {
   /** Its address below `/admin`. Parameters (`:accountId`) become properties of the component. */
   path: string
   title: string

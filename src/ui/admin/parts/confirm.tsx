@@ -1,7 +1,7 @@
 import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 
-export interface ConfirmProps {
+interface ConfirmProps {
   isOpen: boolean
   onClose(): void
   onConfirm(): void

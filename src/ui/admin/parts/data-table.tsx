@@ -18,7 +18,7 @@ export interface Column<Row> {
   width?: number | string
 }
 
-export interface DataTableProps<Row> {
+interface DataTableProps<Row> {
   /** Names the table for screen readers. */
   caption: string
   /** The path of the API, and the member of its response with the rows. */

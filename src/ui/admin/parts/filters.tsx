@@ -8,7 +8,7 @@ const NARROW = '(max-width: 700px)'
 /** How the filters below show themselves. */
 const Shown = createContext<'field' | 'chip'>('field')
 
-export interface FiltersProps {
+interface FiltersProps {
   /** `TextFilter`, `ChoiceFilter` and `AccountFilter`. */
   children: ReactNode
   onClear(): void
@@ -70,7 +70,7 @@ export function FilterChip({ label, value, onClear }: { label: string; value: st
 
 const TYPING_MS = 300
 
-export interface TextFilterProps {
+interface TextFilterProps {
   label: string
   value: string
   onChange(value: string): void
@@ -111,7 +111,7 @@ export function TextFilter({ label, value, onChange, width = 260 }: TextFilterPr
   )
 }
 
-export interface ChoiceFilterProps {
+interface ChoiceFilterProps {
   label: string
   value: string
   options: readonly { value: string; label: string }[]

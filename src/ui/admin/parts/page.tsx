@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { IconChevronLeft } from './icons.tsx'
 
-export interface PageProps {
+interface PageProps {
   title: string
   /** One sentence about the page. */
   description?: ReactNode

@@ -50,7 +50,7 @@ function subscribe(onChange: () => void): () => void {
 
 const now = () => Math.floor(Date.now() / TICK_MS) * TICK_MS
 
-export interface TimeProps {
+interface TimeProps {
   value: string | null | undefined
   /** Shown without a value. */
   none?: string

@@ -7,7 +7,7 @@ export interface MisspelledName {
 }
 
 /** Returns at most `limit` misspelled names of a value, in the order of its members. */
-export type FindMisspelledNames = (value: unknown, limit: number) => MisspelledName[]
+type FindMisspelledNames = (value: unknown, limit: number) => MisspelledName[]
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -47,7 +47,7 @@ const WRONG_KEYS: Bucket = { limit: 20, windowMs: 60_000 }
 
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-export interface RateGuards {
+interface RateGuards {
   byAddress: Guard
   byCaller: Guard
   bySubject: Guard

@@ -6,7 +6,7 @@ import { preferredEncoding } from '../requests/accept.ts'
 /** The endings of the compressed files, by content encoding, the smallest first. `scripts/served.mjs` writes them. */
 const ENDINGS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
-export interface BuiltFile {
+interface BuiltFile {
   /** A folder of `dist`. */
   folder: 'docs' | 'embed' | 'admin'
   name: string

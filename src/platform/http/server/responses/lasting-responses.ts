@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../../../db/index.ts'
 import type { Log } from '../../../log/index.ts'
 import type { Authenticator } from '../requests/access.ts'
 
-export interface LastingResponsesDeps {
+interface LastingResponsesDeps {
   authenticator: Authenticator
   log: Log
   /** How long a stream may outlive the access of its caller. */

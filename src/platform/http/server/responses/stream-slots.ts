@@ -15,7 +15,7 @@ export interface StreamLimits {
   heartbeatMs?: number | undefined
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   owner: string
   connection: StreamConnection
   /** The frame that a stream gets at each heartbeat. */

@@ -10,7 +10,7 @@ export interface BodyPlan {
   files: readonly FilePart[]
 }
 
-export interface FilePart {
+interface FilePart {
   part: Part
   /** It lies beside HTML in a `multipart/related`. */
   isRelated: boolean

@@ -10,7 +10,7 @@ const MAX_PART_BYTES = 64 * 1024
 const MAX_LINES = 2000
 const MAX_MARKER = 100
 
-export interface Circumstances {
+interface Circumstances {
   isFromSystem: boolean
   /** A part of the report is the sent message, or its header. */
   hasOriginal: boolean

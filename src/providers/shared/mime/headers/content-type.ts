@@ -29,7 +29,7 @@ function formatContentType({ type, parameters }: ContentType): string {
   return [type, ...parameters.map(({ name, value }) => `${name}=${value}`)].join('; ')
 }
 
-export type ParsedFileType = { contentType: string; problem?: undefined } | { contentType?: undefined; problem: string }
+type ParsedFileType = { contentType: string; problem?: undefined } | { contentType?: undefined; problem: string }
 
 const MAX_LENGTH = 500
 /** Their parts are in the message itself, or elsewhere. */

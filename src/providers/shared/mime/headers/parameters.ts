@@ -5,7 +5,7 @@ import { withoutComments } from './comments.ts'
 import { decodeWords } from './encoded-words.ts'
 
 /** The value of Content-Type or Content-Disposition, and its parameters. */
-export interface ParameterField {
+interface ParameterField {
   /** In lower case. */
   value: string
   /** By the name in lower case; encoded words and RFC 2231 undone. */

@@ -33,7 +33,7 @@ export interface Part {
 }
 
 /** The fields that describe a part, from its header or from a server's response. Parameters have names in lower case. */
-export interface PartFields {
+interface PartFields {
   /** Empty where the part has no Content-Type. */
   type: string
   parameters: ReadonlyMap<string, string>

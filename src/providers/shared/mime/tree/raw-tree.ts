@@ -25,7 +25,7 @@ export interface RawPart {
 }
 
 /** The lines between the parts of a multipart. */
-export interface Delimiters {
+interface Delimiters {
   /** One character for each byte. */
   boundary: string
   /** Where the first one begins. */

@@ -24,7 +24,7 @@ interface AuthState {
   failureCode: string | null
 }
 
-export interface ConnectDialogProps {
+interface ConnectDialogProps {
   isOpen: boolean
   onClose(): void
   /** The account that its owner signs in to again. */

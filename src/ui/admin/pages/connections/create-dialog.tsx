@@ -55,7 +55,7 @@ function toBody(draft: Draft) {
   }
 }
 
-export interface CreateDialogProps {
+interface CreateDialogProps {
   isOpen: boolean
   onClose(): void
   onCreated(connection: Connection): void

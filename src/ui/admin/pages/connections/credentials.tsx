@@ -37,7 +37,7 @@ export function credentialFields(provider: Connection['provider'], credentials: 
   return kind === 'secret' ? { clientSecret: clientSecret.trim() } : { privateKey, certificate }
 }
 
-export interface CredentialInputsProps {
+interface CredentialInputsProps {
   provider: Connection['provider']
   value: Credentials
   onChange(changes: Partial<Credentials>): void

@@ -3,7 +3,7 @@ import type { Tone } from '../../parts/status.tsx'
 import { count } from './amounts.ts'
 
 /** One part of the service, in a few words. */
-export interface PartState {
+interface PartState {
   name: string
   tone: Tone
   state: string

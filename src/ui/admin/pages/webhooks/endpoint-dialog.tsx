@@ -51,7 +51,7 @@ function toDraft(endpoint: Endpoint | undefined): Draft {
   }
 }
 
-export interface EndpointDialogProps {
+interface EndpointDialogProps {
   isOpen: boolean
   onClose(): void
   /** Undefined: a new one. */

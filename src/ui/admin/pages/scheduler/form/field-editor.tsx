@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<FormField['type'], string>> = {
 const isType = (value: string | null): value is FormField['type'] => value !== null && Object.hasOwn(TYPES, value)
 const isChoice = ({ type }: Pick<FormField, 'type'>) => type === 'select' || type === 'multiselect'
 
-export interface FieldEditorProps {
+interface FieldEditorProps {
   field: FormField
   isOpen: boolean
   isDragged: boolean

@@ -9,21 +9,21 @@ import {
   type ProviderName,
   type RemoteFolder,
 } from '../../providers/contract/index.ts'
-import { type DirectoryDeps, directoryAccess, toConnectionError } from '../connections/directory.ts'
-import { connectionStore } from '../connections/store.ts'
-import type { ConnectionRow } from '../connections/tables.ts'
-import { identifyMailbox } from '../connections/tenant-identity.ts'
+import { checkMailbox } from '../connecting/mailbox-check.ts'
 import type { LinkAccount } from '../identity/account.ts'
 import { cleanAlias } from '../identity/account-row.ts'
-import { checkMailbox } from './mailbox-check.ts'
+import { type DirectoryDeps, directoryAccess, toConnectionError } from './directory.ts'
+import { connectionStore } from './store.ts'
+import type { ConnectionRow } from './tables.ts'
+import { identifyMailbox } from './tenant-identity.ts'
 
-export interface TenantAccountDeps extends DirectoryDeps {
+interface TenantAccountDeps extends DirectoryDeps {
   db: Db
   mail(provider: ProviderName): Pick<MailProvider, 'verify' | 'closeConnections'> | undefined
 }
 
 /** A request to connect a mailbox of a tenant, without the consent of its user. */
-export interface TenantAccountRequest {
+interface TenantAccountRequest {
   connectionId: string
   provider: ProviderName | undefined
   email: string | undefined

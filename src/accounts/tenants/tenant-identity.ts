@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/index.ts'
 import type { MailSettings } from '../../providers/contract/index.ts'
 
 /** A mailbox that a connection has opened. */
-export interface OpenedMailbox {
+interface OpenedMailbox {
   connectionId: string
   email: string
   customUserId: string | null
@@ -13,7 +13,7 @@ export interface OpenedMailbox {
 }
 
 /** What an account of a tenant is found by, as in `LinkAccount`. */
-export interface TenantIdentity {
+interface TenantIdentity {
   providerUser: string
   /** The account was stored under this one until the directory could be read. */
   formerUser?: string

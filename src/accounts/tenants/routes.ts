@@ -16,7 +16,7 @@ import {
 import { type DirectoryDeps, listDirectory } from './directory.ts'
 import type { Connections } from './service.ts'
 
-export interface ConnectionRouteDeps extends DirectoryDeps {
+interface ConnectionRouteDeps extends DirectoryDeps {
   connections: Connections
   idempotency: Idempotency
 }
