@@ -54,7 +54,7 @@ export function renderSharedPage(
       limit: MAX_ADDRESSES,
       problem: problem(context.t),
       errors: errors(context.t),
-      signIn: pendingSignIns.seal(signIn, page.session.id, page.state),
+      signIn: pendingSignIns.issue(signIn, page.session.id, page.state),
     }),
   )
 }

@@ -17,7 +17,7 @@ export interface PendingSignIn {
 export function pendingSignIns(sealer: Sealer) {
   const buildContext = (sessionId: string, state: string) => JSON.stringify(['shared mailboxes', sessionId, state])
   return {
-    seal: (signIn: PendingSignIn, sessionId: string, state: string): string =>
+    issue: (signIn: PendingSignIn, sessionId: string, state: string): string =>
       sealer.seal(JSON.stringify(signIn), buildContext(sessionId, state)),
 
     /** Throws consent_used for a text that was not sealed for this page. */
