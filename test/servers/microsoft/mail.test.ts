@@ -9,7 +9,12 @@ describe('mail of the fake Microsoft', () => {
       call(`/me/messages${path}`, { method: 'POST', body, headers: { 'content-type': 'text/plain', ...IMMUTABLE } })
     expect((await create('From: x')).status).toBe(400)
     expect((await create('A'.repeat(4_194_305))).status).toBe(413)
-    const raw = attachmentMail({ to: 'eve@example.test', messageId: '<1@x>', headers: ['X-New: 1', 'List-Id: <x>'] })
+    const raw = attachmentMail({
+      from: BOB,
+      to: 'eve@example.test',
+      messageId: '<1@x>',
+      headers: ['X-New: 1', 'List-Id: <x>'],
+    })
     const { id } = (await (await create(raw.toString('base64'))).json()) as { id: string }
     const session = { attachmentType: 'file', name: 'a', size: 2_000_000 }
     const small = await send('POST', `/me/messages/${id}/attachments/createUploadSession`, { AttachmentItem: session })
