@@ -45,7 +45,7 @@ const LISTS: readonly List[] = [
 interface Round {
   bareMs: number
   syncMs: number
-  /** Of the service, without the database. */
+  /** CPU time of the service, without the database's. */
   cpuMs: number
   /** By name: of each request in ms. */
   lists: Map<string, number[]>

@@ -15,7 +15,7 @@ interface AccountTable {
   customUserId: string | null
   /** imap: the label ids of the folders to sync besides the main one, as JSON. Null: the default. */
   folders: Generated<string | null>
-  /** What `GET /accounts?q=` searches: the address and `customUserId`, in lower case. */
+  /** The text that `GET /accounts?q=` searches: the address and `customUserId`, in lower case. */
   searchText: Generated<string>
   /** The user at the provider: its user id, or host, username and mailbox as JSON. */
   providerUser: string

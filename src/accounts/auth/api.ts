@@ -180,7 +180,7 @@ export const imapBody = Type.Object({
   intent: optional('"folders": list the folders and show the form again.'),
 })
 
-/** Of the page that asks for shared mailboxes. `ready0`, `ready1` …: whether to connect each that opened. */
+/** The form of the page that asks for shared mailboxes. `ready0`, `ready1` …: whether to connect each that opened. */
 export const sharedBody = Type.Object({
   session: sessionCode,
   state,

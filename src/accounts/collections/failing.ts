@@ -45,7 +45,7 @@ interface FailingDeps {
   fence: Fence
   /** Stores the columns of a collection. */
   update(tx: Tx, id: string, changes: FailureColumns): Promise<unknown>
-  /** What an operator reads of a collection that the provider lists, and does not find. */
+  /** The sentence for the operator about a collection that the provider lists, and does not find. */
   notFoundReason: string
 }
 

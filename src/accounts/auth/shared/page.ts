@@ -11,7 +11,7 @@ export interface SharedPageDeps {
   publicUrl: string
 }
 
-/** What the user entered, shown again with what is wrong with it. */
+/** The form with the user's entries, shown again with what is wrong with them. */
 interface SharedForm {
   /** Ready addresses that the user does not want after all. */
   leftOut?: ReadonlySet<string>

@@ -98,7 +98,7 @@ async function submit(deps: SharedRoutesDeps, request: FastifyRequest, reply: Fa
 interface Checked {
   /** All that opened, now and before. */
   ready: readonly string[]
-  /** What the user has to change. */
+  /** Entries that the user has to change. */
   left: string[]
   problem(t: Translate): string | undefined
   errors(t: Translate): string[]

@@ -22,6 +22,7 @@ export function limitedFetch(service: string, nowMs: () => number) {
       const response = await fetch(url, { ...init, redirect: 'manual', signal })
       const failure = findFailure(service, response, nowMs())
       if (failure !== undefined) {
+        // Frees the connection. What is reported is the failure, whether or not this succeeds.
         void response.body?.cancel().catch(() => {})
         throw failure
       }
