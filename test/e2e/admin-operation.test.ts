@@ -209,7 +209,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
       await open(`/accounts/${accountId}`, USER)
       await page.getByRole('button', { name: 'Sync now' }).click()
       const toast = page.locator('.mantine-Notification-root').first()
-      await toast.waitFor()
+      // It stays as long as the pointer is over it.
+      await toast.hover()
       await expect.poll(() => page.evaluate(COVERED)).toEqual([])
       await inspect('toast')
       await toast.getByRole('button').click()

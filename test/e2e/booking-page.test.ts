@@ -134,6 +134,8 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
       await press('ArrowRight')
       await expect.poll(focus).not.toBe(before)
     }
+    // A day of a month that was not shown before can be taken once its times are there.
+    await expect.poll(() => page.evaluate(FOCUSED_DISABLED)).toBe(false)
     await press('Enter')
     await expect.poll(focus).toMatch(/^\w+day, /)
     expect(await focus()).not.toContain(first)
@@ -384,8 +386,13 @@ describe.skipIf(!browserAvailable())('the booking page', () => {
 const EVERY_DAY = [{ days: [0, 1, 2, 3, 4, 5, 6], start: '09:00', end: '17:00' }]
 
 /** The text or label of the focused element, in whatever shadow tree it is. */
-const FOCUSED = `(() => {
+const FIND_FOCUSED = `
   let element = document.activeElement
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+`
+const FOCUSED_DISABLED = `(() => {${FIND_FOCUSED}
+  return element?.getAttribute('aria-disabled') === 'true'
+})()`
+const FOCUSED = `(() => {${FIND_FOCUSED}
   return (element?.ariaLabel ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? '').trim()
 })()`
