@@ -15,6 +15,7 @@ import {
 } from '../shared/rest/index.ts'
 import { isNationalCloud } from './clouds.ts'
 import { graphError } from './errors.ts'
+import { MailboxPath } from './mailbox-path.ts'
 
 interface GraphDeps {
   /** With the version: `https://graph.microsoft.com/v1.0`. */
@@ -23,10 +24,6 @@ interface GraphDeps {
   clock: Clock
 }
 
-/** Path of the mailbox of the token's user. */
-const ME = '/me'
-/** `/users/{id}/…` or `/users('{id}')/…`. */
-const MAILBOX_OF_LINK = /^\/users(?:\/[^/?]+|\('[^']*'\))(?=\/)/i
 /** Graph's limit. */
 const BATCH_SIZE = 20
 /** Graph passes so many parts of a batch to Exchange at once, and each counts against the mailbox's concurrent requests. */
@@ -88,15 +85,13 @@ export interface Page {
 }
 
 /**
- * One mailbox at Graph. Every method rejects with `ProviderError`, or the signal's reason. Callers write paths for the user of the token
- * (`/me/messages`). For a mailbox of somebody else, which the token of a person or of an application opens, they lead to
- * `/users/{id}/messages`.
+ * One mailbox at Graph. Every method rejects with `ProviderError`, or the signal's reason. Paths are written for the
+ * user of the token (`/me/messages`), also for the mailbox of somebody else.
  */
 export class Graph {
-  /** Path of the mailbox: `/me` or `/users/{id}`. */
-  readonly mailboxPath: string
   /** The id that the inbox must have: the mailbox is known by an address only, which may pass on to somebody else. */
   readonly expectedInbox: string | undefined
+  readonly #mailbox: MailboxPath
   readonly #root: URL
   readonly #rest: RestMailbox
   readonly #clock: Clock
@@ -110,7 +105,7 @@ export class Graph {
     options: { urgent?: boolean; background?: boolean },
   ) {
     const { graph } = access.settings
-    this.mailboxPath = graph === undefined ? ME : `/users/${segment(graph.user)}`
+    this.#mailbox = new MailboxPath(access.settings)
     this.expectedInbox = graph?.user.includes('@') ? graph.inbox : undefined
     this.#root = new URL(root)
     this.#rest = client.mailbox(access, options)
@@ -121,7 +116,12 @@ export class Graph {
 
   /** Whether the mailbox is that of the token's user. */
   get isOwnMailbox(): boolean {
-    return this.mailboxPath === ME
+    return this.#mailbox.isOwn
+  }
+
+  /** `/me` or `/users/{id}`. */
+  get mailboxPath(): string {
+    return this.#mailbox.path
   }
 
   /**
@@ -147,7 +147,7 @@ export class Graph {
     if (url.origin !== this.#root.origin) {
       throw new ProviderError('unavailable', `${doing}: Graph returned a link to another host (${url.host})`)
     }
-    if (this.#isOtherMailbox(url.pathname)) {
+    if (this.#mailbox.isLeftBy(url.pathname)) {
       throw new ProviderError('unavailable', `${doing}: Graph returned a link to another mailbox`)
     }
     const prefix = this.#root.pathname.replace(/\/+$/, '')
@@ -158,7 +158,7 @@ export class Graph {
   /** `path` is below the root, or comes from `resolvePath`. */
   get<T>(path: string, { prefer, isEventual = false, ...rest }: GraphRequest, read: (body: unknown) => T): Promise<T> {
     const headers = { ...preferHeader(prefer), ...(isEventual && { consistencylevel: 'eventual' }) }
-    return this.#rest.json({ method: 'GET', path: this.#inMailbox(path), headers, ...rest }, read)
+    return this.#rest.json({ method: 'GET', path: this.#mailbox.resolve(path), headers, ...rest }, read)
   }
 
   page(path: string, request: GraphRequest): Promise<Page> {
@@ -166,7 +166,7 @@ export class Graph {
   }
 
   open(path: string, { doing, signal }: Pick<GraphRequest, 'doing' | 'signal'>): Promise<RestStream> {
-    return this.#rest.open({ method: 'GET', path: this.#inMailbox(path), headers: preferHeader(), doing, signal })
+    return this.#rest.open({ method: 'GET', path: this.#mailbox.resolve(path), headers: preferHeader(), doing, signal })
   }
 
   send(method: 'POST' | 'PATCH' | 'DELETE', path: string, { prefer, ifMatch, ...change }: GraphChange): Promise<Json> {
@@ -176,7 +176,7 @@ export class Graph {
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     }
     // The response repeats the message, of which only short values are used.
-    return this.#rest.json({ method, path: this.#inMailbox(path), headers, ...CHANGE_LIMITS, ...change }, object)
+    return this.#rest.json({ method, path: this.#mailbox.resolve(path), headers, ...CHANGE_LIMITS, ...change }, object)
   }
 
   /** Sends bytes to an address below the root's origin that authorises by itself. */
@@ -212,7 +212,7 @@ export class Graph {
         const requests = batch.map(({ method = 'GET', path, query, prefer, body }, index) => ({
           id: String(index),
           method,
-          url: withQuery(this.#inMailbox(path), query),
+          url: withQuery(this.#mailbox.resolve(path), query),
           headers: { ...preferHeader(prefer), ...(body !== undefined && { 'content-type': 'application/json' }) },
           ...(body !== undefined && { body }),
         }))
@@ -223,25 +223,6 @@ export class Graph {
         )
       },
     })
-  }
-
-  /** Graph may name a mailbox by its id in place of its address, but never by `me` unless it was requested so. */
-  #isOtherMailbox(pathname: string): boolean {
-    if (this.isOwnMailbox) return false
-    const wanted = readMailbox(this.mailboxPath)
-    const named = readMailbox(pathname)
-    if (named === undefined || wanted === undefined) return false
-    const isSameForm = named.includes('@') === wanted.includes('@')
-    return named === 'me' || (isSameForm && named !== wanted)
-  }
-
-  /**
-   * Links of Graph name their mailbox already. A stored one may do so by an address from before the user's id was known, which may belong
-   * to somebody else by now.
-   */
-  #inMailbox(path: string): string {
-    if (path === ME || path.startsWith(`${ME}/`)) return this.mailboxPath + path.slice(ME.length)
-    return this.isOwnMailbox ? path : path.replace(MAILBOX_OF_LINK, () => this.mailboxPath)
   }
 
   #batchResults<Item>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {
@@ -293,17 +274,6 @@ export function segment(id: string): string {
 
 export function messagePath(id: string): string {
   return `/me/messages/${segment(id)}`
-}
-
-/** The mailbox in `/me/…`, `/users/{id}/…` and `/users('{id}')/…`, in lower case. */
-function readMailbox(pathname: string): string | undefined {
-  const [, me, plain, quoted] = /\/(?:(me)(?=\/|$)|users(?:\/([^/]+)|\('([^/]*?)'\)))/i.exec(decode(pathname)) ?? []
-  return (me ?? plain ?? quoted?.replaceAll("''", "'"))?.toLowerCase()
-}
-
-/** Decodes each octet by itself, because a malformed link must not throw. */
-function decode(path: string): string {
-  return path.replace(/%[\da-f]{2}/gi, (octet) => String.fromCharCode(Number.parseInt(octet.slice(1), 16)))
 }
 
 function parsePage(body: unknown): Page {
