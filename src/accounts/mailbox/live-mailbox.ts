@@ -10,7 +10,7 @@ import {
   type ProviderName,
 } from '../../providers/contract/index.ts'
 import type { Accounts } from '../identity/account.ts'
-import { requireScopes } from '../tokens/required-scopes.ts'
+import { scopeChecks } from '../tokens/required-scopes.ts'
 
 export interface LiveMailboxDeps {
   accounts: Pick<Accounts, 'get' | 'access'>
@@ -29,7 +29,7 @@ export async function openMailbox(
   if (mail === undefined) throw notFound('provider', account.provider)
   // Another login with refused credentials may make the server lock the mailbox.
   if (account.status === 'auth_error') throw credentialsRefused()
-  await requireScopes(deps.accounts, account, [permission])
+  await scopeChecks.require(deps.accounts, account, [permission])
   return { mail, access: await deps.accounts.access(accountId) }
 }
 

@@ -7,7 +7,7 @@ import type { Account, Accounts } from '../identity/account.ts'
  * asks its user for them. For a shared mailbox it is the user who opens it. Call it before the first request to the provider. Does
  * nothing for imap.
  */
-export async function requireScopes(
+async function requireScopes(
   accounts: Pick<Accounts, 'get'>,
   account: Pick<Account, 'provider' | 'tokens' | 'sharedWith'>,
   permissions: readonly Permission[],
