@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { UnreadableItem } from '../accounts/collections/index.ts'
 import { providerSchema } from '../events/index.ts'
 import { isOwnZone } from '../platform/calendar/own-zone.ts'
 import { nullable, timestamp } from '../platform/formats/json-schema.ts'
@@ -110,7 +111,7 @@ export type CalendarEventView = Static<typeof calendarEventSchema>
 export function calendarView(
   row: CalendarRow,
   provider: ProviderName,
-  unreadable: Static<typeof calendarSchema>['unreadable']['events'] = [],
+  unreadable: readonly UnreadableItem[] = [],
 ): Static<typeof calendarSchema> {
   const { id, accountId, providerId, summary, description, backgroundColor, foregroundColor, role } = row
   return {
@@ -126,7 +127,10 @@ export function calendarView(
     accessRole: role,
     primary: row.isPrimary === 1,
     selected: row.isSelected === 1,
-    unreadable: { count: row.unreadable, events: unreadable },
+    unreadable: {
+      count: row.unreadable,
+      events: unreadable.map(({ itemId, reason }) => ({ providerEventId: itemId, reason })),
+    },
     failure: toFailure(row),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

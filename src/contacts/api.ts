@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import type { UnreadableItem } from '../accounts/collections/index.ts'
 import { providerSchema } from '../events/index.ts'
 import { nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { isoTime } from '../platform/time/time.ts'
@@ -201,7 +202,7 @@ export function groupView(row: GroupRow, memberCount: number): Static<typeof con
 export function bookView(
   row: BookRow,
   provider: ProviderName,
-  unreadable: readonly { providerContactId: string; reason: string }[] = [],
+  unreadable: readonly UnreadableItem[] = [],
 ): Static<typeof addressBookSchema> {
   return {
     id: row.id,
@@ -213,7 +214,10 @@ export function bookView(
     default: row.isDefault === 1,
     contacts: row.contacts,
     syncedAt: row.syncedAt === null ? null : isoTime(row.syncedAt),
-    unreadable: { count: row.unreadable, contacts: [...unreadable] },
+    unreadable: {
+      count: row.unreadable,
+      contacts: unreadable.map(({ itemId, reason }) => ({ providerContactId: itemId, reason })),
+    },
     failure: toFailure(row),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

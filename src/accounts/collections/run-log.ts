@@ -1,6 +1,7 @@
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { ProviderError, ProviderName } from '../../providers/contract/index.ts'
+import type { UnreadableItem } from './unreadable.ts'
 
 /** Unreadable items of one transaction that are logged one by one. */
 const MAX_REPORTED = 5
@@ -87,10 +88,7 @@ export class RunLog {
     })
   }
 
-  unreadable(
-    { id, name }: { id: string; name: string },
-    unreadable: readonly { itemId: string; reason: string }[],
-  ): void {
+  unreadable({ id, name }: { id: string; name: string }, unreadable: readonly UnreadableItem[]): void {
     const { collection, item, items, collectionId, itemId: idName } = this.#names
     for (const { itemId, reason } of unreadable.slice(0, MAX_REPORTED)) {
       this.#log.warn(`${item} of the ${collection} "${name}" cannot be read as it is: ${reason}`, {

@@ -6,7 +6,7 @@ import { type CalendarEventView, eventView } from '../api.ts'
 import { eventSpan } from '../instances/times.ts'
 import { searchWords } from '../search-text.ts'
 import { type CalendarRow, calendarStore } from '../store.ts'
-import { readUnreadable } from '../unreadable.ts'
+import { unreadableEvents } from '../unreadable.ts'
 import { type CalendarAccessDeps, calendarAccess, LIVE_MS } from './calendar-access.ts'
 import { type AskedEvents, listedEvents } from './event-lists.ts'
 import { type EventOrder, type ListedRow, listPosition } from './range.ts'
@@ -46,7 +46,7 @@ export function calendarReader(deps: CalendarAccessDeps) {
       return { provider, accountId, rows: rows.filter(({ providerId }) => listed?.has(providerId) !== false) }
     },
 
-    unreadable: (calendars: readonly CalendarRow[]) => readUnreadable(db.read, calendars),
+    unreadable: (calendars: readonly CalendarRow[]) => unreadableEvents.readSome(db.read, calendars),
 
     /** `isFresh`: from the provider, whatever is stored. */
     async events(idOrAlias: string, calendarId: string, query: EventQuery, isFresh: boolean): Promise<EventPage> {

@@ -1,8 +1,9 @@
-import { findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { readChanges } from '../../accounts/collections/index.ts'
+import { findApiChanges } from '../../accounts/index.ts'
 import { allEnded } from '../../platform/concurrency/all-ended.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { insertManyRows } from '../../platform/db/index.ts'
-import { type EventStep, ProviderError, type TimeRange } from '../../providers/contract/index.ts'
+import type { EventStep, TimeRange } from '../../providers/contract/index.ts'
 import { buildPlacement } from '../instance-rows.ts'
 import { calendarGone } from '../refusals.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type InstanceRow,
   placeEvent,
 } from '../store.ts'
-import { eventsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
+import { unreadableEvents } from '../unreadable.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { removeEvents } from './removal.ts'
 import { applyChanges } from './step/apply.ts'
@@ -40,42 +41,16 @@ export async function syncCalendar(
 ): Promise<void> {
   const window = windowAt(deps)
   const calendar = await moveWindow(deps, owned, stored, window)
-  try {
-    await readAll(deps, owned, calendar, window)
-  } catch (error) {
-    if (!hasExpired(error)) throw error
-    if (calendar.cursor === null) throw calendarGone(error)
-    const isComparing = Number(calendar.syncedAt !== null)
-    const restarted = await save(deps, owned, calendar, { cursor: null, isComparing })
-    await readAll(deps, owned, restarted, window).catch((again: unknown) => {
-      throw hasExpired(again) ? calendarGone(again) : again
-    })
-  }
-}
-
-function hasExpired(error: unknown): error is ProviderError {
-  return error instanceof ProviderError && error.kind === 'cursor_expired'
-}
-
-/** Reads again from the stored cursor what the API changed meanwhile. */
-async function readAll(
-  deps: AccountCalendarsDeps,
-  owned: OwnedCalendars,
-  started: CalendarRow,
-  window: TimeRange,
-): Promise<void> {
-  for (let calendar: CalendarRow | undefined = started; calendar !== undefined; ) {
-    try {
-      return await readChanges(deps, owned, calendar, window)
-    } catch (error) {
-      if (!(error instanceof StaleRead)) throw error
-      calendar = await calendarStore(deps.db.read).get(calendar.id)
-    }
-  }
+  await readChanges(calendar, {
+    read: (row) => readCalendarChanges(deps, owned, row, window),
+    find: (id) => calendarStore(deps.db.read).get(id),
+    save: (row, changes) => save(deps, owned, row, changes),
+    toGone: calendarGone,
+  })
 }
 
 /** Reads and stores everything that changed since the cursor. Throws `StaleRead`. */
-async function readChanges(
+async function readCalendarChanges(
   deps: AccountCalendarsDeps,
   owned: OwnedCalendars,
   started: CalendarRow,
@@ -87,7 +62,7 @@ async function readChanges(
   let hasChanged = false
   const later = started.syncedAt === null ? new InstanceBuffer() : undefined
   const { providerId: calendarId, timeZone } = calendar
-  const again = await eventsToReadAgain(deps.db.read, calendar, deps.clock.now())
+  const again = await unreadableEvents.findDue(deps.db.read, calendar, deps.clock.now())
   const request = { calendarId, timeZone, cursor: calendar.cursor, window, again, signal }
   for await (const step of readAhead(remote.syncEvents(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
@@ -229,7 +204,7 @@ async function forgetUnreadable(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await fence(tx, accountId, epoch)
-    await removeUnreadableBefore(tx, id, round)
+    await unreadableEvents.removeBefore(tx, id, round)
   })
 }
 

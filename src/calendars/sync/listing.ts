@@ -1,6 +1,6 @@
 import { newCalendarRow, sameListing } from '../calendar-row.ts'
 import { calendarStore, isIndexable, saveListing } from '../store.ts'
-import { removeUnreadableBefore } from '../unreadable.ts'
+import { unreadableEvents } from '../unreadable.ts'
 import type { AccountCalendarsDeps, OwnedCalendars } from './owned-calendars.ts'
 import { removeEvents } from './removal.ts'
 
@@ -32,7 +32,7 @@ export async function listCalendars(deps: AccountCalendarsDeps, owned: OwnedCale
     await removeEvents(deps, owned, calendar, Number.MAX_SAFE_INTEGER)
     await db.transaction(async (tx) => {
       await fence(tx, accountId, epoch)
-      await removeUnreadableBefore(tx, calendar.id, Number.MAX_SAFE_INTEGER)
+      await unreadableEvents.removeBefore(tx, calendar.id, Number.MAX_SAFE_INTEGER)
       await tx.deleteFrom('calendars').where('id', '=', calendar.id).execute()
     })
   }

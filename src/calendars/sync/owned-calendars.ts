@@ -1,9 +1,10 @@
+import type { UnreadableItem } from '../../accounts/collections/index.ts'
 import type { Fence } from '../../accounts/index.ts'
 import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import type { CalendarAccount, ProviderName, UnreadableEvent } from '../../providers/contract/index.ts'
+import type { CalendarAccount, ProviderName } from '../../providers/contract/index.ts'
 import type { CalendarRow } from '../store.ts'
 import type { EventCounts } from './step/apply.ts'
 
@@ -31,5 +32,5 @@ export interface OwnedCalendars {
   /** Called after each transaction that stored events. */
   onStored?(counts: EventCounts): void
   /** Called with events that cannot be read, and were not known as such. */
-  onUnreadable?(calendar: CalendarRow, events: readonly UnreadableEvent[]): void
+  onUnreadable?(calendar: CalendarRow, events: readonly UnreadableItem[]): void
 }

@@ -71,11 +71,7 @@ async function readAccount(deps: RunDeps, run: Run, runLog: RunLog): Promise<Run
     remote,
     signal,
     onStored: (counts) => runLog.add(counts),
-    onUnreadable: ({ id, summary }, events) =>
-      runLog.unreadable(
-        { id, name: summary },
-        events.map(({ eventId, reason }) => ({ itemId: eventId, reason })),
-      ),
+    onUnreadable: ({ id, summary }, events) => runLog.unreadable({ id, name: summary }, events),
   }
   const calendars = await syncCalendars(deps, owned, dueCalendars(deps.failing, owned, plan, isQuiet, runLog))
   const found = await subscriptions.ensure({ account, epoch, access }, calendars)

@@ -9,7 +9,7 @@ import { groupsOfMembers, memberKey } from '../groups.ts'
 import { findPerson, listPeople, personView } from '../people/list.ts'
 import { emailKey, searchWords } from '../search-text.ts'
 import { type BookRow, bookStore, type ContactRow, type GroupRow } from '../store.ts'
-import { readUnreadable } from '../unreadable.ts'
+import { unreadableContacts } from '../unreadable.ts'
 import { type ContactAccessDeps, contactAccess } from './access.ts'
 import { listContacts } from './list.ts'
 
@@ -109,7 +109,7 @@ export function contactReader(deps: ContactAccessDeps) {
       return { provider: account.provider, accountId: account.id, rows: await bookStore(db.read).all(account.id) }
     },
 
-    unreadable: (books: readonly BookRow[]) => readUnreadable(db.read, books),
+    unreadable: (books: readonly BookRow[]) => unreadableContacts.readSome(db.read, books),
   }
 }
 

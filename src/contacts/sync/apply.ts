@@ -1,16 +1,17 @@
+import type { UnreadableItem } from '../../accounts/collections/index.ts'
 import { StaleRead } from '../../accounts/index.ts'
 import type { Recorder } from '../../events/index.ts'
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import { insertManyRows, type Tx } from '../../platform/db/index.ts'
-import { cleanJson } from '../../platform/formats/text.ts'
+import { cleanJson, cleanText } from '../../platform/formats/text.ts'
 import type { Ids } from '../../platform/ids.ts'
-import type { ContactStep, ProviderName, RemoteContact, UnreadableContact } from '../../providers/contract/index.ts'
+import type { ContactStep, ProviderName, RemoteContact } from '../../providers/contract/index.ts'
 import { contactView } from '../api.ts'
 import { type ContactEventType, contactEvent } from '../events.ts'
 import { groupsOfMembers, leaveOwnGroups, memberKey, saveOwnGroups } from '../groups.ts'
 import { buildSearchText, buildSortName, emailKey, phoneKey } from '../search-text.ts'
 import { type BookRow, bookStore, type ContactRow, contactStore, isIndexable } from '../store.ts'
-import { saveUnreadable } from '../unreadable.ts'
+import { unreadableContacts } from '../unreadable.ts'
 
 interface ApplyDeps {
   events: Recorder
@@ -37,7 +38,7 @@ export interface ContactCounts {
 
 /** `unreadable`: those that were not known. */
 export interface Applied extends ContactCounts {
-  unreadable: UnreadableContact[]
+  unreadable: UnreadableItem[]
 }
 
 interface Change {
@@ -102,8 +103,11 @@ export async function applyChanges(
   await bookStore(tx).count(book.id, inserted.length - deleted.length)
   if (context.isAnnounced) await announce()
   const read = [...listed.map(({ contactId }) => contactId), ...removed]
+  const notRead = unreadable
+    .filter(({ contactId }) => isIndexable(contactId))
+    .map(({ contactId, ...contact }) => ({ ...contact, itemId: cleanText(contactId) }))
   await store.keep(
-    unreadable.map(({ contactId }) => contactId),
+    notRead.map(({ itemId }) => itemId),
     book.round,
   )
   const count = (type: ContactEventType) => changes.filter((change) => change.type === type).length
@@ -111,7 +115,7 @@ export async function applyChanges(
     added: count('contact.created'),
     updated: count('contact.updated'),
     deleted: deleted.length,
-    unreadable: await saveUnreadable(tx, book, { read, unreadable }, nowMs),
+    unreadable: await unreadableContacts.save(tx, book, { read, unreadable: notRead }, nowMs),
   }
 
   async function updateContact(row: ContactRow, contact: RemoteContact): Promise<void> {

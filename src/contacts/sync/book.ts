@@ -1,9 +1,10 @@
-import { findApiChanges, StaleRead } from '../../accounts/index.ts'
+import { readChanges } from '../../accounts/collections/index.ts'
+import { findApiChanges } from '../../accounts/index.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { type ContactStep, ProviderError } from '../../providers/contract/index.ts'
 import { findObjectGroups, listObjectGroups } from '../groups.ts'
 import { type BookRow, bookStore } from '../store.ts'
-import { contactsToReadAgain, removeUnreadableBefore } from '../unreadable.ts'
+import { unreadableContacts } from '../unreadable.ts'
 import { applyChanges } from './apply.ts'
 import { inTransaction } from './fenced.ts'
 import { removeStoredGroup, storeGroup } from './group-changes.ts'
@@ -18,21 +19,12 @@ const STEPS_AHEAD = 2
 
 /** Reads and stores the changes of one address book. Throws `ProviderError`, `OwnershipLost`, or the signal's reason. */
 export async function syncBook(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<void> {
-  try {
-    await readAll(deps, owned, book)
-  } catch (error) {
-    if (!hasExpired(error)) throw error
-    if (book.cursor === null) throw bookGone(error)
-    const isComparing = Number(book.syncedAt !== null)
-    const restarted = await save(deps, owned, book, { cursor: null, isComparing })
-    await readAll(deps, owned, restarted).catch((again: unknown) => {
-      throw hasExpired(again) ? bookGone(again) : again
-    })
-  }
-}
-
-function hasExpired(error: unknown): error is ProviderError {
-  return error instanceof ProviderError && error.kind === 'cursor_expired'
+  await readChanges(book, {
+    read: (row) => readBookChanges(deps, owned, row),
+    find: (id) => bookStore(deps.db.read).get(id),
+    save: (row, changes) => save(deps, owned, row, changes),
+    toGone: bookGone,
+  })
 }
 
 /** A provider that answers so to a request without a cursor. */
@@ -40,26 +32,14 @@ function bookGone(cause: ProviderError): ProviderError {
   return new ProviderError('not_found', 'reading the address book: it no longer exists', { cause })
 }
 
-/** Reads again from the stored cursor what the API changed meanwhile. */
-async function readAll(deps: AccountBooksDeps, owned: OwnedBooks, started: BookRow): Promise<void> {
-  for (let book: BookRow | undefined = started; book !== undefined; ) {
-    try {
-      return await readChanges(deps, owned, book)
-    } catch (error) {
-      if (!(error instanceof StaleRead)) throw error
-      book = await bookStore(deps.db.read).get(book.id)
-    }
-  }
-}
-
 /** Reads and stores everything that changed since the cursor. Throws `StaleRead`. */
-async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: BookRow): Promise<void> {
+async function readBookChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: BookRow): Promise<void> {
   const { remote, signal } = owned
   const { latest: readAfter } = await findApiChanges(deps.db.read, owned.accountId)
   let book = await beginRound(deps, owned, started)
   let hasChanged = false
   const groupIds = new Set<string>()
-  const again = await contactsToReadAgain(deps.db.read, book, deps.clock.now())
+  const again = await unreadableContacts.findDue(deps.db.read, book, deps.clock.now())
   const request = { bookId: book.providerId, cursor: book.cursor, again, signal }
   for await (const step of readAhead(remote.syncContacts(request), STEPS_AHEAD)) {
     signal.throwIfAborted()
@@ -71,7 +51,7 @@ async function readChanges(deps: AccountBooksDeps, owned: OwnedBooks, started: B
   if (isAll) {
     await removeUnfound(deps, owned, book)
     if (started.cursor === null) await removeOtherGroups(deps, owned, book, groupIds)
-    await inTransaction(deps, owned, (tx) => removeUnreadableBefore(tx, book.id, book.round))
+    await inTransaction(deps, owned, (tx) => unreadableContacts.removeBefore(tx, book.id, book.round))
   }
   const nowMs = deps.clock.now()
   const isDue = hasChanged || isAll || book.syncedAt === null || nowMs - book.syncedAt >= RECORD_MS

@@ -2,7 +2,7 @@ import { findApiChanges, StaleRead } from '../../accounts/index.ts'
 import { listObjectGroups, removeGroup } from '../groups.ts'
 import { findGroupChange, saveListedGroups } from '../listed-groups.ts'
 import { type BookRow, bookStore, isIndexable, newBookRow, saveListing } from '../store.ts'
-import { removeUnreadableBefore } from '../unreadable.ts'
+import { unreadableContacts } from '../unreadable.ts'
 import { inTransaction } from './fenced.ts'
 import type { AccountBooksDeps, OwnedBooks } from './owned-books.ts'
 import { removeContacts } from './removal.ts'
@@ -43,7 +43,7 @@ async function removeBook(deps: AccountBooksDeps, owned: OwnedBooks, book: BookR
     groups.map(({ id }) => id),
   )
   await inTransaction(deps, owned, async (tx) => {
-    await removeUnreadableBefore(tx, book.id, Number.MAX_SAFE_INTEGER)
+    await unreadableContacts.removeBefore(tx, book.id, Number.MAX_SAFE_INTEGER)
     await tx.deleteFrom('contactBooks').where('id', '=', book.id).execute()
   })
 }

@@ -1,9 +1,10 @@
+import type { UnreadableItem } from '../../accounts/collections/index.ts'
 import type { Fence } from '../../accounts/index.ts'
 import type { Recorder } from '../../events/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import type { ContactsAccount, ProviderName, UnreadableContact } from '../../providers/contract/index.ts'
+import type { ContactsAccount, ProviderName } from '../../providers/contract/index.ts'
 import type { BookRow } from '../store.ts'
 import type { ContactCounts } from './apply.ts'
 
@@ -24,5 +25,5 @@ export interface OwnedBooks {
   /** Called after each transaction that stored contacts. */
   onStored?(counts: ContactCounts): void
   /** Called with contacts that cannot be read, and were not known as such. */
-  onUnreadable?(book: BookRow, contacts: readonly UnreadableContact[]): void
+  onUnreadable?(book: BookRow, contacts: readonly UnreadableItem[]): void
 }

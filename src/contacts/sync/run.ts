@@ -76,11 +76,7 @@ async function readAccount(deps: RunDeps, run: Run, runLog: RunLog): Promise<Run
     remote: provider.open(await accounts.access(accountId)),
     signal,
     onStored: (counts) => runLog.add(counts),
-    onUnreadable: (book, contacts) =>
-      runLog.unreadable(
-        book,
-        contacts.map(({ contactId, reason }) => ({ itemId: contactId, reason })),
-      ),
+    onUnreadable: (book, contacts) => runLog.unreadable(book, contacts),
   }
   await listBooks(deps, owned)
   await listGroups(deps, owned)

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
+import type { UnreadableItem } from '../../../src/accounts/collections/index.ts'
 import { catalogue } from '../../../src/app/feature-list.ts'
 import { calendarChanger } from '../../../src/calendars/edit/changer.ts'
 import { calendarStore, eventStore } from '../../../src/calendars/store.ts'
 import { type DueCalendars, syncCalendars } from '../../../src/calendars/sync/account.ts'
-import { readUnreadable } from '../../../src/calendars/unreadable.ts'
+import { unreadableEvents } from '../../../src/calendars/unreadable.ts'
 import { recorder } from '../../../src/events/index.ts'
 import type { Db } from '../../../src/platform/db/index.ts'
 import { idGenerator } from '../../../src/platform/ids.ts'
@@ -208,17 +209,17 @@ export async function scriptedCalendar(db: Db, eventIds: readonly string[]) {
     /** Returns what it reported as unreadable: `<id>: <reason>`. */
     async sync(): Promise<string[]> {
       const reported: string[] = []
-      const onUnreadable = (_: unknown, some: readonly UnreadableEvent[]) =>
-        reported.push(...some.map(({ eventId, reason }) => `${eventId}: ${reason}`))
+      const onUnreadable = (_: unknown, some: readonly UnreadableItem[]) =>
+        reported.push(...some.map(({ itemId, reason }) => `${itemId}: ${reason}`))
       await syncCalendars(deps, { accountId, epoch: 1, provider: 'imap', remote, signal, onUnreadable }, ALL)
       return reported
     },
     /** The events that are counted as unreadable. */
     async unreadable(): Promise<string[]> {
       const calendars = await calendarStore(db.read).all(accountId)
-      const found = [...(await readUnreadable(db.read, calendars)).values()].flat()
+      const found = [...(await unreadableEvents.readSome(db.read, calendars)).values()].flat()
       expect(calendars.map(({ unreadable }) => unreadable)).toEqual([found.length])
-      return found.map(({ providerEventId, reason }) => `${providerEventId}: ${reason}`)
+      return found.map(({ itemId, reason }) => `${itemId}: ${reason}`)
     },
     /** Runs before the next listing, or the response to the next change, arrives. */
     meanwhile(what: keyof typeof meanwhile, work: () => Promise<void>): void {

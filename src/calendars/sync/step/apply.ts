@@ -1,15 +1,15 @@
+import type { UnreadableItem } from '../../../accounts/collections/index.ts'
 import type { Recorder } from '../../../events/index.ts'
 import { TURN_MS, yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
 import { insertManyRows, type Tx } from '../../../platform/db/index.ts'
 import { cleanText } from '../../../platform/formats/text.ts'
 import type { Ids } from '../../../platform/ids.ts'
-import type { UnreadableEvent } from '../../../providers/contract/index.ts'
 import { eventView, type Span } from '../../api.ts'
 import { changeEvent } from '../../events.ts'
 import { buildPlacement } from '../../instance-rows.ts'
 import { eventSpan } from '../../instances/times.ts'
 import { isIndexable, type Placement, placeEvent } from '../../store.ts'
-import { saveUnreadable } from '../../unreadable.ts'
+import { unreadableEvents } from '../../unreadable.ts'
 import { removeEvent, removeOtherExceptions } from './remove.ts'
 import { adoptIds, saveEvent } from './save.ts'
 import {
@@ -35,7 +35,7 @@ export interface EventCounts {
 
 /** `unreadable`: those that were not known. */
 export interface Applied extends EventCounts {
-  unreadable: UnreadableEvent[]
+  unreadable: UnreadableItem[]
 }
 
 /**
@@ -116,18 +116,14 @@ function buildEvent({ calendar, provider }: StepContext, { type, row, content }:
 async function recordUnreadable(
   { tx, calendar, nowMs, store, listed }: StepState,
   { complete, removed, unreadable = [] }: Changes,
-): Promise<UnreadableEvent[]> {
+): Promise<UnreadableItem[]> {
   const read = [...listed.map(({ eventId }) => eventId), ...complete, ...removed]
   const notRead = unreadable
     .filter(({ eventId }) => isIndexable(eventId))
-    .map(({ eventId, reason, isRefused = false }) => ({
-      eventId: cleanText(eventId),
-      reason: cleanText(reason),
-      isRefused,
-    }))
+    .map(({ eventId, ...event }) => ({ ...event, itemId: cleanText(eventId) }))
   await store.keep(
-    notRead.map(({ eventId }) => eventId),
+    notRead.map(({ itemId }) => itemId),
     calendar.round,
   )
-  return saveUnreadable(tx, calendar, { read, unreadable: notRead }, nowMs)
+  return unreadableEvents.save(tx, calendar, { read, unreadable: notRead }, nowMs)
 }
