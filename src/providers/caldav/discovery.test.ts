@@ -144,6 +144,22 @@ describe('finding the calendars of an address', () => {
   })
 
   it.each([
+    ['principal', 'D:current-user-principal'],
+    ['home', 'C:calendar-home-set'],
+  ])('sends no password over plain http where an https server names its %s so', async (_name, property) => {
+    const named = `<${property}><D:href>http://caldav.example.com/dav/</D:href></${property}>`
+    const { list, calls } = await account({
+      replies: { 'caldav.example.com PROPFIND /': multistatus({ '/': named }) },
+      settings: { caldav: { url: 'https://caldav.example.com/' } },
+    })
+    await expect(list()).rejects.toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('http://caldav.example.com, which does not receive the password'),
+    })
+    expect(calls.map(({ line }) => line)).toEqual(['PROPFIND /'])
+  })
+
+  it.each([
     ['to an address of the cloud', redirect('https://169.254.169.254/latest/')],
     ['to plain http', redirect('http://caldav.example.com/dav/')],
     ['in circles', redirect('https://example.com/.well-known/caldav')],

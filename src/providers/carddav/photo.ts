@@ -22,7 +22,8 @@ export async function readCardPhoto(
   const url = resolveUrlWithQuery(line.value.trim(), book.url)
   if (url === undefined) return null
   const { client, signal } = book
-  const isAnonymous = !trusts(url.hostname)
+  const isSecure = url.protocol === 'https:' || book.url.protocol === 'http:'
+  const isAnonymous = !isSecure || !trusts(url.hostname)
   const request = { method: 'GET', url, signal, isAnonymous, maxBytes, doing: DOING } as const
   const response = await client.send(request)
   if (response.truncated) throw tooLarge(maxBytes)

@@ -52,6 +52,7 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
       clock,
       accountId,
       trusts,
+      isSecure: configured?.protocol !== 'http:',
       ...limits,
       credentials:
         accessToken === undefined

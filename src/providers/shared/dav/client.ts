@@ -19,6 +19,8 @@ export interface DavClientOptions {
   refusal: 'auth_expired' | 'rejected'
   /** Which hosts may receive the password, or the access token. */
   trusts(host: string): boolean
+  /** True: they go over TLS only, wherever redirects and responses lead. */
+  isSecure: boolean
   /** Limits one request, by default to 30 s. */
   timeoutMs?: number
   /** Limits one response, by default to 8 MB. */
@@ -66,7 +68,7 @@ const ANONYMOUS_MS = 5000
 const ANONYMOUS_BYTES = 64 * 1024
 
 export function davClient(options: DavClientOptions): DavClient {
-  const { protocol, outbound, clock, accountId, credentials, refusal, trusts } = options
+  const { protocol, outbound, clock, accountId, credentials, refusal, trusts, isSecure } = options
 
   /** A token that the server refuses is refreshed once. */
   async function exchange(request: DavRequest, url: URL): Promise<OutboundResponse> {
@@ -89,7 +91,8 @@ export function davClient(options: DavClientOptions): DavClient {
   ): Promise<OutboundResponse> {
     const { method, depth, body, headers = {}, doing, signal, isAnonymous = false, maxBytes } = request
     const isRead = method === 'PROPFIND' || method === 'REPORT' || method === 'GET'
-    if (!isAnonymous && !trusts(url.hostname)) throw untrusted(url, doing)
+    const isTrusted = trusts(url.hostname) && (!isSecure || url.protocol === 'https:')
+    if (!isAnonymous && !isTrusted) throw untrusted(url, doing)
     const send = () =>
       outbound.send({
         method,
