@@ -55,6 +55,23 @@ describe('the first listing of an address book', () => {
     expect(JSON.parse(steps.at(-1)?.cursor ?? '')).toEqual({ kind: 'sync', value: 't1' })
   })
 
+  it.each([
+    ['a ctag', '<CS:getctag>7</CS:getctag>'],
+    ['nothing that says what it is like', ''],
+  ])('asks once which reports a server without sync tokens has, and lists it once with %s', async (_, ctag) => {
+    const reports = REPORTS.replace('D:sync-collection', 'CR:addressbook-query')
+    const { account, calls } = await scriptedDavBook(({ line, depth, body }) => {
+      if (line !== `PROPFIND ${BOOK}` || depth !== '0') return undefined
+      return multistatus({ [BOOK]: body.includes('supported-report-set') ? reports : ctag })
+    })
+    const steps = await sync(account, null)
+    expect(idsOf(steps)).toEqual([`${BOOK}1.vcf`])
+    const asked = calls.filter(({ line }) => line === `PROPFIND ${BOOK}`)
+    expect(asked.map(({ depth }) => depth)).toEqual(['0', '0', '1'])
+    // Nothing has changed since.
+    expect(await sync(account, steps.at(-1)?.cursor ?? '')).toEqual([])
+  })
+
   it('fails with the password, and asks for nothing more', async () => {
     const { account, calls } = await scriptedDavBook(withTokens(() => ({ status: 401 })))
     await expect(sync(account, null)).rejects.toMatchObject({ kind: 'auth_expired' })

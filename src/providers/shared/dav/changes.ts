@@ -26,6 +26,8 @@ interface DavListing {
   state: DavState
 }
 
+/** The report of a server with sync tokens. */
+const SYNC = 'D:sync-collection'
 const MAX_CURSOR = 3500
 /** Pages of one sync token. A server that says each time that there is another would never end. */
 const MAX_PAGES = 100
@@ -85,15 +87,11 @@ async function isTokenRefused(
 }
 
 /**
- * Lists a collection together with its sync token (RFC 6578, 3.8), where the server can: Radicale takes ten times as long for the same list
- * by PROPFIND. Undefined where it does not say that it can, fails, or lists nothing, so that another way of listing decides.
+ * Lists a collection together with its sync token (RFC 6578, 3.8): Radicale takes ten times as long for the same list by PROPFIND.
+ * Undefined where the server fails or lists nothing, so that another way of listing decides.
  */
 async function listWithToken(collection: DavCollection, doing: string): Promise<DavListing | undefined> {
   const { client, url, signal } = collection
-  const reports = (await readProperties(collection, doing, ['D:supported-report-set']))
-    ?.get('D:supported-report-set')
-    ?.children.map(readReport)
-  if (!reports?.includes('D:sync-collection')) return undefined
   const paths = new Set<string>()
   let token = ''
   try {
@@ -115,10 +113,19 @@ async function listWithToken(collection: DavCollection, doing: string): Promise<
 
 /** All objects of a collection. What changes while they are read is reported again after `state`. */
 export async function listAll(collection: DavCollection, doing: string): Promise<DavListing> {
-  const listed = await listWithToken(collection, doing)
+  const reports = readReports(await readProperties(collection, doing, ['D:supported-report-set']))
+  if (reports.length > 0 && !reports.includes(SYNC)) return listWithCtag(collection, doing)
+  const listed = reports.includes(SYNC) ? await listWithToken(collection, doing) : undefined
   if (listed !== undefined) return listed
   const state = await readState(collection, doing)
   return { paths: [...(await listEtags(collection, doing)).keys()], state }
+}
+
+/** At a server without sync tokens. */
+async function listWithCtag(collection: DavCollection, doing: string): Promise<DavListing> {
+  const state = await readCtag(collection, doing)
+  const etags = await listEtags(collection, doing)
+  return { paths: [...etags.keys()], state: state ?? hashEtags(etags) }
 }
 
 /** Not after a refused password, or when the server says when to come back. */
@@ -131,19 +138,27 @@ function mayListOtherwise(error: unknown): boolean {
 export async function readState(collection: DavCollection, doing: string): Promise<DavState> {
   const properties = await readProperties(collection, doing, ['D:sync-token', 'D:supported-report-set'])
   const token = properties?.get('D:sync-token')?.text.trim() ?? ''
-  const reports = properties?.get('D:supported-report-set')?.children.map(readReport) ?? []
-  const canSync = reports.length === 0 || reports.includes('D:sync-collection')
+  const reports = readReports(properties)
+  const canSync = reports.length === 0 || reports.includes(SYNC)
   if (token !== '' && canSync) return stateWith(token, doing)
-  // Not with the token: servers without a database read all objects for each of the two.
-  const ctag = (await readProperties(collection, doing, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
-  if (ctag !== '') return { kind: 'state', value: hashText(ctag) }
-  const etags = [...(await listEtags(collection, doing))].sort(([left], [right]) => (left < right ? -1 : 1))
-  return { kind: 'state', value: hashText(JSON.stringify(etags)) }
+  return (await readCtag(collection, doing)) ?? hashEtags(await listEtags(collection, doing))
 }
 
-/** The name of a report. Xandikos leaves out the element `report` in between. */
-function readReport(supported: XmlElement): string | undefined {
-  return (child(supported, 'D:report') ?? supported).children[0]?.name
+/** Not with the token: servers without a database read all objects for each of the two. */
+async function readCtag(collection: DavCollection, doing: string): Promise<DavState | undefined> {
+  const ctag = (await readProperties(collection, doing, ['CS:getctag']))?.get('CS:getctag')?.text.trim() ?? ''
+  return ctag === '' ? undefined : { kind: 'state', value: sha256(ctag, 'hex') }
+}
+
+function hashEtags(etags: ReadonlyMap<string, string>): DavState {
+  const sorted = [...etags].sort(([left], [right]) => (left < right ? -1 : 1))
+  return { kind: 'state', value: sha256(JSON.stringify(sorted), 'hex') }
+}
+
+/** The reports that a collection names. Xandikos leaves out the element `report` in between. */
+function readReports(properties: ReadonlyMap<string, XmlElement> | undefined): (string | undefined)[] {
+  const supported = properties?.get('D:supported-report-set')?.children ?? []
+  return supported.map((element) => (child(element, 'D:report') ?? element).children[0]?.name)
 }
 
 async function readProperties({ client, url, signal }: DavCollection, doing: string, names: readonly string[]) {
@@ -163,8 +178,4 @@ function stateWith(token: string, doing: string): DavState {
 
 function expired(doing: string): ProviderError {
   return new ProviderError('cursor_expired', `${doing}: everything must be read again`)
-}
-
-function hashText(text: string): string {
-  return sha256(text, 'hex')
 }
