@@ -35,7 +35,10 @@ type SignInConfig = Pick<
 export function signIn(config: SignInConfig, clock: Clock): SignIn {
   const { googleClientId, googleClientSecret, microsoftClientId, microsoftClientSecret } = config
   return {
-    mail: mailLogins(readOAuthProviders(config.oauthProviders).providers, clock),
+    mail: mailLogins(readOAuthProviders(config.oauthProviders).providers, {
+      clock,
+      withContacts: config.contactsEnabled,
+    }),
     ...(googleClientId !== undefined &&
       googleClientSecret !== undefined && {
         gmail: gmailLogin({

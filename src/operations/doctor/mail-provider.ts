@@ -63,11 +63,12 @@ async function redirectAddress({ provider, login, redirectUri }: MailProviderChe
 }
 
 async function mailServers({ provider, guard }: MailProviderChecksDeps): Promise<Finding> {
-  const { name, imap, smtp, caldavUrl } = provider
+  const { name, imap, smtp, caldavUrl, carddavUrl } = provider
   const servers = [
     { member: 'imap.host', host: imap.host, port: imap.port },
     { member: 'smtp.host', host: smtp.host, port: smtp.port },
-    ...(caldavUrl === undefined ? [] : [caldavServer(caldavUrl)]),
+    ...(caldavUrl === undefined ? [] : [davServer('caldavUrl', caldavUrl)]),
+    ...(carddavUrl === undefined ? [] : [davServer('carddavUrl', carddavUrl)]),
   ]
   const findings = await Promise.all(servers.map((server) => mailServer(name, server, guard)))
   const problem = findings.find((finding) => finding !== undefined)
@@ -81,9 +82,9 @@ interface MailServer {
   port: number
 }
 
-function caldavServer(url: string): MailServer {
+function davServer(member: string, url: string): MailServer {
   const { hostname, port, protocol } = new URL(url)
-  return { member: 'caldavUrl', host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+  return { member, host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
 }
 
 async function mailServer(

@@ -80,6 +80,8 @@ export interface MailSettings {
   /** The user's settings for sending. The rest is derived from the IMAP settings and probed at the first send. */
   smtp?: Partial<SmtpSettings>
   caldav?: CaldavSettings
+  /** Absent: the contacts are beside the calendars. */
+  carddav?: CaldavSettings
 }
 
 interface GraphSettings {

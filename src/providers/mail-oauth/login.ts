@@ -13,8 +13,14 @@ export interface MailLogin {
 /** By name. */
 export type MailLogins = ReadonlyMap<string, MailLogin>
 
-export function mailLogins(providers: readonly MailOAuthProvider[], clock: Clock): MailLogins {
-  return new Map(providers.map((provider) => [provider.name, { provider, login: mailLogin(provider, clock) }]))
+interface MailLoginOptions {
+  clock: Clock
+  /** Contacts are switched on. */
+  withContacts: boolean
+}
+
+export function mailLogins(providers: readonly MailOAuthProvider[], options: MailLoginOptions): MailLogins {
+  return new Map(providers.map((provider) => [provider.name, { provider, login: mailLogin(provider, options) }]))
 }
 
 /** How to reach the mailbox of an address. */
@@ -22,18 +28,20 @@ export function mailSettings(
   provider: MailOAuthProvider,
   email: string,
 ): MailSettings & Required<Pick<MailSettings, 'imap'>> {
-  const { name, imap, smtp, caldavUrl } = provider
+  const { name, imap, smtp, caldavUrl, carddavUrl } = provider
   return {
     oauth: { provider: name },
     imap: { ...imap, username: email, allowSelfSigned: false, mailbox: 'INBOX' },
     smtp: { ...smtp, username: email },
     ...(caldavUrl !== undefined && { caldav: { url: caldavUrl, username: email } }),
+    ...(carddavUrl !== undefined && { carddav: { url: carddavUrl, username: email } }),
   }
 }
 
 /** It identifies nobody after the sign-in: a mail server accepts a token for the mailboxes of its user only. */
-function mailLogin(provider: MailOAuthProvider, clock: Clock): LoginProvider {
-  const { label, authorizationUrl, tokenUrl, revocationUrl, authorizationParameters, scopes } = provider
+function mailLogin(provider: MailOAuthProvider, { clock, withContacts }: MailLoginOptions): LoginProvider {
+  const { label, authorizationUrl, tokenUrl, revocationUrl, authorizationParameters } = provider
+  const scopes = [...provider.scopes, ...(withContacts ? provider.contactScopes : [])]
   const client = oauthClient({
     service: label,
     clientId: provider.clientId,

@@ -8,12 +8,14 @@ interface Preset {
   revocationUrl?: string
   userinfoUrl?: string
   scopes: readonly string[]
+  contactScopes?: readonly string[]
   refreshScope?: string
   authorizationParameters?: Readonly<Record<string, string>>
   mxHosts?: readonly string[]
   imap: PresetServer
   smtp: PresetServer
   caldavUrl?: string
+  carddavUrl?: string
 }
 
 interface PresetServer {
@@ -55,10 +57,12 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     authorizationUrl: 'https://api.fastmail.com/oauth/authorize',
     tokenUrl: 'https://api.fastmail.com/oauth/refresh',
     scopes: [`${FASTMAIL}imap`, `${FASTMAIL}smtp`, `${FASTMAIL}caldav`],
+    contactScopes: [`${FASTMAIL}carddav`],
     mxHosts: ['messagingengine.com'],
     imap: imaps('imap.fastmail.com'),
     smtp: submissions('smtp.fastmail.com'),
     caldavUrl: 'https://caldav.fastmail.com/',
+    carddavUrl: 'https://carddav.fastmail.com/',
   },
   yandex: {
     label: 'Yandex',

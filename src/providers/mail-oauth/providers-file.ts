@@ -22,6 +22,8 @@ export interface MailOAuthProvider {
   revocationUrl?: string
   userinfoUrl?: string
   scopes: readonly string[]
+  /** Requested, too, while contacts are switched on. */
+  contactScopes: readonly string[]
   /** Named in each refresh. Microsoft otherwise issues no new refresh token. */
   refreshScope?: string
   authorizationParameters: Readonly<Record<string, string>>
@@ -32,6 +34,8 @@ export interface MailOAuthProvider {
   imap: MailOAuthServer
   smtp: MailOAuthServer
   caldavUrl?: string
+  /** Absent: the server of `caldavUrl` is asked for contacts, too. */
+  carddavUrl?: string
 }
 
 interface MailOAuthServer {
@@ -60,6 +64,7 @@ const entrySchema = Type.Object(
     revocationUrl: Type.Optional(url),
     userinfoUrl: Type.Optional(url),
     scopes: Type.Array(text, { minItems: 1, maxItems: 100 }),
+    contactScopes: Type.Optional(Type.Array(text, { maxItems: 100 })),
     refreshScope: Type.Optional(text),
     authorizationParameters: Type.Optional(Type.Record(Type.String(), text)),
     domains: Type.Optional(texts),
@@ -67,6 +72,7 @@ const entrySchema = Type.Object(
     imap: server,
     smtp: server,
     caldavUrl: Type.Optional(url),
+    carddavUrl: Type.Optional(url),
   },
   { additionalProperties: false },
 )
@@ -134,7 +140,8 @@ function parseEntry(name: string, entry: unknown): { provider: MailOAuthProvider
   if (entry.preset !== undefined && preset === undefined) {
     return { errors: [`.preset must be one of ${Object.keys(PRESETS).join(', ')}.`] }
   }
-  const merged: unknown = { ...preset, ...entry }
+  // Scopes of the operator replace all of the preset's.
+  const merged: unknown = { ...preset, ...(entry.scopes !== undefined && { contactScopes: [] }), ...entry }
   if (!compiled().Check(merged)) {
     const paths = compiled()
       .Errors(merged)
@@ -144,7 +151,14 @@ function parseEntry(name: string, entry: unknown): { provider: MailOAuthProvider
     return { errors: [...new Set(paths)].slice(0, 10) }
   }
   const { clientAuthentication = 'body', pkce = true, imap, smtp, ...members } = merged
-  const { preset: _preset, domains = [], mxHosts = [], authorizationParameters = {}, ...rest } = members
+  const {
+    preset: _preset,
+    domains = [],
+    mxHosts = [],
+    authorizationParameters = {},
+    contactScopes = [],
+    ...rest
+  } = members
   return {
     provider: {
       ...rest,
@@ -152,6 +166,7 @@ function parseEntry(name: string, entry: unknown): { provider: MailOAuthProvider
       clientAuthentication,
       pkce,
       authorizationParameters,
+      contactScopes,
       domains: domains.flatMap((domain) => asciiDomain(domain.toLowerCase()) ?? []),
       mxHosts: mxHosts.map((host) => host.toLowerCase()),
       imap: toServer(imap),

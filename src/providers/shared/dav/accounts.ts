@@ -4,7 +4,7 @@ import { atMost } from '../../../platform/lru.ts'
 import type { DnsRecords } from '../../../platform/net/index.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { type MailAccess, ProviderError } from '../../contract/index.ts'
+import { type CaldavSettings, type MailAccess, type MailSettings, ProviderError } from '../../contract/index.ts'
 import { type DavClient, type DavClientOptions, davClient } from './client.ts'
 import { candidates, type DavHome, type DavService, domainOf, findHome, probe } from './discovery.ts'
 import { resolveUrl } from './hrefs.ts'
@@ -43,8 +43,9 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
   /** `configured` is the URL that the user entered. Without one, the server has to be found. */
   function openClient(access: MailAccess, limits: Pick<DavClientOptions, 'timeoutMs' | 'maxBytes'> = {}) {
     const { accountId, email, settings, secrets, accessToken } = access
-    const { caldav, imap } = settings
-    const configured = caldav === undefined ? undefined : resolveUrl(caldav.url, undefined)
+    const { imap } = settings
+    const named = namedServer(settings, service)
+    const configured = named === undefined ? undefined : resolveUrl(named.url, undefined)
     const trusts = trustedBy(access, configured)
     const client = davClient({
       protocol: service.protocol,
@@ -57,7 +58,7 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
       credentials:
         accessToken === undefined
           ? {
-              username: caldav?.username ?? imap?.username ?? email,
+              username: named?.username ?? imap?.username ?? email,
               password: secrets.caldavPassword ?? secrets.password ?? '',
             }
           : { accessToken },
@@ -87,9 +88,16 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
 
   function open(access: MailAccess): DavAccount<Home> {
     const { accountId, email } = access
-    const { caldav, imap, oauth } = access.settings
+    const { imap, oauth } = access.settings
     const { client, configured, trusts } = openClient(access)
-    const homeKey = JSON.stringify([accountId, email, caldav, imap?.host, imap?.username, oauth])
+    const homeKey = JSON.stringify([
+      accountId,
+      email,
+      namedServer(access.settings, service),
+      imap?.host,
+      imap?.username,
+      oauth,
+    ])
 
     /** The first candidate that is such a server and accepts the password. */
     async function discover(signal: AbortSignal, isKnown: boolean): Promise<Home | null> {
@@ -134,6 +142,10 @@ export function davAccounts<Home extends object>(deps: DavDeps, service: DavServ
   }
 
   return { openClient, open }
+}
+
+function namedServer({ caldav, carddav }: MailSettings, { protocol }: DavService): CaldavSettings | undefined {
+  return protocol === 'CardDAV' ? (carddav ?? caldav) : caldav
 }
 
 /** An access token is for the server that OAUTH_PROVIDERS names. A password may go to hosts beside it, too. */

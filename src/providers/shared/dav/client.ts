@@ -138,7 +138,7 @@ export function davClient(options: DavClientOptions): DavClient {
     const [secret, remedy] =
       'password' in credentials
         ? ['the password', 'Enter the CalDAV URL if it is right.']
-        : ['the access token', 'Set it as caldavUrl in OAUTH_PROVIDERS if it is right.']
+        : ['the access token', `Set it as ${protocol.toLowerCase()}Url in OAUTH_PROVIDERS if it is right.`]
     return new ProviderError(
       'rejected',
       `${doing}: the ${protocol} server refers to ${url.origin}, which does not receive ${secret}. ${remedy}`,
