@@ -170,7 +170,8 @@ describeOneDatabase('a shared mailbox beside the mailbox of its person', 'sqlite
     const [, support] = await connecting({ sharedWith: ada, mailbox: SUPPORT })
     await isConnected(support)
     const before = (await events(ada, 'message.received')).length
-    for (const as of ['malformed', 'html', 'reset', 'server-error', 'unauthorized', 'missing-scope'] as const) {
+    const faults = ['malformed', 'html', 'immense', 'reset', 'server-error', 'unauthorized', 'missing-scope'] as const
+    for (const as of faults) {
       microsoft.fail({ as, user: SUPPORT, times: 4 })
       await client.post(`/accounts/${support}/sync`)
       await microsoft.deliver(ADA, plainMail({ subject: `For Ada during ${as}` }))
@@ -189,6 +190,40 @@ describeOneDatabase('a shared mailbox beside the mailbox of its person', 'sqlite
     })
     await isConnected(support)
     expect(await events(ada, 'account.auth_error')).toEqual([])
-    expect((await events(ada, 'message.received')).length).toBe(before + 6)
+    expect((await events(ada, 'message.received')).length).toBe(before + faults.length)
+  })
+
+  it('says whose fault it is when Graph refuses it, and connects again by itself or by request', async () => {
+    microsoft.applications.share(SUPPORT, ADA, 'send')
+    const ada = await signIn({ sharedMailboxes: true })
+    await isConnected(ada)
+    await microsoft.deliver(SUPPORT, plainMail({ subject: 'For support' }))
+    const [, support] = await connecting({ sharedWith: ada, mailbox: SUPPORT })
+    await isConnected(support)
+    const refusals = [
+      ['access-denied', 'auth_error', 'An administrator of Exchange can give the user Full Access'],
+      ['deleted', 'auth_error', 'does not exist any more, or is no longer shared with this user'],
+      ['unknown-resource', 'auth_error', 'does not exist any more, or is no longer shared with this user'],
+      ['no-mailbox', 'error', 'it may be on-premises, inactive, or without a licence'],
+    ] as const
+    for (const [refusal, expected, reason] of refusals) {
+      microsoft.applications.refuse(SUPPORT, refusal)
+      await eventually(async () => {
+        const account = await status(support)
+        if (account.status !== expected) await client.post(`/accounts/${support}/sync`)
+        expect(account).toMatchObject({ status: expected, statusReason: expect.stringContaining(reason) })
+      })
+      await microsoft.deliver(ADA, plainMail({ subject: `For Ada during ${refusal}` }))
+      await client.post(`/accounts/${ada}/sync`)
+      await eventually(async () => expect(await subjects(ada)).toContain(`For Ada during ${refusal}`))
+      await isConnected(ada)
+      // What was read before stays.
+      expect(await subjects(support)).toEqual(['For support'])
+      microsoft.applications.refuse(SUPPORT, null)
+      await client.post(`/accounts/${support}/sync`)
+      await isConnected(support)
+    }
+    for (const type of ['account.auth_error', 'account.sync_stalled']) expect(await events(ada, type)).toEqual([])
+    expect(await events(support, 'message.deleted')).toEqual([])
   })
 })

@@ -14,7 +14,7 @@ import {
   UnexpectedResponse,
 } from '../shared/rest/index.ts'
 import { isNationalCloud } from './clouds.ts'
-import { graphError } from './errors.ts'
+import { graphError, type MailboxOpener, mailboxOpener } from './errors.ts'
 import { MailboxPath } from './mailbox-path.ts'
 
 interface GraphDeps {
@@ -97,7 +97,7 @@ export class Graph {
   readonly #clock: Clock
   /** Of the account, in lower case. */
   readonly #email: string
-  readonly #isApplication: boolean
+  readonly #opener: MailboxOpener
 
   constructor(
     { root, client, clock }: GraphDeps,
@@ -111,7 +111,7 @@ export class Graph {
     this.#rest = client.mailbox(access, options)
     this.#clock = clock
     this.#email = access.email.toLowerCase()
-    this.#isApplication = access.isApplication === true
+    this.#opener = mailboxOpener(access)
   }
 
   /** Whether the mailbox is that of the token's user. */
@@ -191,7 +191,7 @@ export class Graph {
   }
 
   toError(response: RestResponse, doing: string): ProviderError {
-    return graphError(response, doing, this.#clock.now(), this.#isApplication)
+    return graphError(response, doing, this.#clock.now(), this.#opener)
   }
 
   /**
@@ -242,7 +242,7 @@ export class Graph {
     for (const [name, value] of Object.entries(object(response.headers))) {
       if (typeof value === 'string' || typeof value === 'number') headers[name.toLowerCase()] = String(value)
     }
-    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now(), this.#isApplication)
+    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now(), this.#opener)
     // The token was accepted for the batch request. If it really expired, the next complete request renews it.
     if (error.kind !== 'auth_expired') return error
     return new ProviderError('unavailable', `${doing}: one item of the batch was refused (401)`, { cause: error })

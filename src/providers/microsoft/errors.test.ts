@@ -29,7 +29,7 @@ describe('errors of Graph', () => {
 
   it('of denied access say what an administrator checks when the token belongs to an application', () => {
     const denied = response(403, 'ErrorAccessDenied')
-    expect(graphError(denied, 'reading', 0, true)).toMatchObject({
+    expect(graphError(denied, 'reading', 0, 'application')).toMatchObject({
       kind: 'rejected',
       missingScope: true,
       message: expect.stringMatching(
@@ -37,5 +37,18 @@ describe('errors of Graph', () => {
       ),
     })
     expect(graphError(denied, 'reading', 0).message).not.toContain('RBAC')
+  })
+
+  it('of denied access say what the user of a shared mailbox needs in Exchange', () => {
+    const error = graphError(response(403, 'ErrorAccessDenied'), 'reading', 0, 'person')
+    expect(error).toMatchObject({ missingScope: true, message: expect.stringMatching(/Exchange.*Full Access.*Shared/) })
+  })
+
+  it('of the directory say that the mailbox of somebody else is gone, and are no message of the own one', () => {
+    const unknown = response(404, 'Request_ResourceNotFound')
+    const gone = { kind: 'rejected', missingScope: true, message: expect.stringContaining('does not exist any more') }
+    expect(graphError(unknown, 'reading', 0, 'person')).toMatchObject(gone)
+    expect(graphError(unknown, 'reading', 0, 'application')).toMatchObject(gone)
+    expect(graphError(unknown, 'reading', 0)).toMatchObject({ kind: 'not_found' })
   })
 })

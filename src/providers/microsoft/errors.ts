@@ -1,4 +1,4 @@
-import { ProviderError } from '../contract/index.ts'
+import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { object, type RestResponse, statusError, text } from '../shared/rest/index.ts'
 
 /** In lower case: the user, or a guest of the directory, has no mailbox that Graph can reach. */
@@ -64,11 +64,27 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorexceededmaxrecipientlimitblock: blocked,
 }
 
+/** Whose token opens a mailbox: its owner's, that of a person with whom it is shared, or that of an application of the tenant. */
+export type MailboxOpener = 'owner' | 'person' | 'application'
+
+export function mailboxOpener({
+  isApplication,
+  settings,
+}: Pick<MailAccess, 'isApplication' | 'settings'>): MailboxOpener {
+  if (isApplication === true) return 'application'
+  return settings.graph === undefined ? 'owner' : 'person'
+}
+
 /**
  * Maps Graph's errors. A 429 becomes `rate_limited`; `rest/client.ts` then pauses the mailbox and retries. Graph's error text stays
- * out of the message: it may quote anything. `isApplication`: see `MailAccess`.
+ * out of the message: it may quote anything.
  */
-export function graphError(response: RestResponse, doing: string, nowMs: number, isApplication = false): ProviderError {
+export function graphError(
+  response: RestResponse,
+  doing: string,
+  nowMs: number,
+  opener: MailboxOpener = 'owner',
+): ProviderError {
   const byStatus = statusError(response, doing, nowMs)
   const { code: codeText, message } = object(object(response.body).error)
   const code = text(codeText) ?? ''
@@ -80,7 +96,9 @@ export function graphError(response: RestResponse, doing: string, nowMs: number,
   if (response.status === 503 || response.status === 504) return overloaded(doing, response.status, byStatus)
   if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
   if (APPLICATION_POLICY.test(text(message) ?? '')) return outsidePolicy(doing)
-  if (isApplication && CODES[code.toLowerCase()] === accessDenied) return applicationDenied(doing)
+  if (CODES[code.toLowerCase()] === accessDenied) return DENIED[opener](doing)
+  // Of the directory, below `/users/{id}`. What the mailbox itself does not have is ErrorItemNotFound.
+  if (opener !== 'owner' && code.toLowerCase() === 'request_resourcenotfound') return lostMailbox(doing)
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
@@ -115,6 +133,13 @@ function accessDenied(doing: string): ProviderError {
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
+/** Graph does not say whether the user of the token lacks the right in Exchange or the scope. */
+function sharedDenied(doing: string): ProviderError {
+  const why =
+    'Microsoft does not let the user who opens this mailbox read it. An administrator of Exchange can give the user Full Access to it. The user may also not have granted Mail.ReadWrite.Shared (for its calendars Calendars.ReadWrite.Shared)'
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
 /**
  * Graph sends the same code for a missing permission and for a mailbox outside the scope of a role.
  * https://learn.microsoft.com/exchange/permissions-exo/application-rbac
@@ -123,6 +148,12 @@ function applicationDenied(doing: string): ProviderError {
   const why =
     'Microsoft denies the application access to this mailbox. Check that an administrator of the tenant consented to the application permissions (Mail.ReadWrite, Mail.Send, Calendars.ReadWrite, Contacts.ReadWrite), or that a role with them in Exchange Online (RBAC for Applications) has the mailbox in its scope: Test-ServicePrincipalAuthorization shows that'
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+}
+
+const DENIED: Readonly<Record<MailboxOpener, (doing: string) => ProviderError>> = {
+  owner: accessDenied,
+  person: sharedDenied,
+  application: applicationDenied,
 }
 
 /** The user of the token has lost the right to open the mailbox, or it was deleted. */

@@ -29,7 +29,7 @@ import { Graph } from './client.ts'
 import { microsoftContacts } from './contacts/index.ts'
 import { microsoftDrafts } from './drafts.ts'
 import { microsoftEdits } from './edits.ts'
-import { graphError } from './errors.ts'
+import { graphError, mailboxOpener } from './errors.ts'
 import { FolderList } from './folders.ts'
 import { microsoftLiveReads } from './live-reads.ts'
 import { RATE_LIMIT } from './polling.ts'
@@ -74,7 +74,13 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
 } {
   const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
-  const client = restClient({ root, clock, rateLimit: RATE_LIMIT, toError: graphError, limits: retry ? { retry } : {} })
+  const client = restClient({
+    root,
+    clock,
+    rateLimit: RATE_LIMIT,
+    toError: (response, doing, nowMs, access) => graphError(response, doing, nowMs, mailboxOpener(access)),
+    limits: retry ? { retry } : {},
+  })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
 
   async function verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }> {

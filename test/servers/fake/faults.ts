@@ -20,6 +20,8 @@ export type Fault =
   | 'malformed'
   /** 200 with an HTML page, as a misconfigured proxy returns. */
   | 'html'
+  /** 200 with a text of 40 MB. */
+  | 'immense'
   | 'hang'
   | 'reset'
   /** Graph only: 403 ErrorCannotDeleteObject. */
@@ -88,5 +90,6 @@ export function commonFault(fault: Fault): Response | 'hang' | 'reset' | undefin
     return new Response('{"value":[{"id":', { headers: { 'content-type': 'application/json' } })
   if (fault === 'html')
     return new Response('<html><body>Bad gateway</body></html>', { headers: { 'content-type': 'text/html' } })
+  if (fault === 'immense') return Response.json({ value: [{ id: 'one', displayName: 'x'.repeat(40_000_000) }] })
   return undefined
 }

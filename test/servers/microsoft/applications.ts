@@ -3,7 +3,7 @@ import { Addresses } from '../fake/addresses.ts'
 import type { Routed } from '../fake/router.ts'
 import type { Grant, Tokens } from '../fake/tokens.ts'
 import { client, type Emulator, type UserRow } from './emulator.ts'
-import { accessDenied, graphError, itemNotFound, oauthError } from './errors.ts'
+import { accessDenied, graphError, itemNotFound, noMailbox, oauthError, resourceNotFound } from './errors.ts'
 
 /** An application's permissions for a whole tenant, as its administrator consented to them. */
 export interface Tenant {
@@ -27,12 +27,25 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 /** `hidden`: none, and Exchange returns 404 in place of 403, as for mailboxes that are gone. */
 type Right = 'read' | 'send' | 'hidden'
 
+/** How Graph refuses the mailbox of another user, whatever the rights are. */
+const REFUSALS = {
+  'access-denied': accessDenied,
+  /** Its user was deleted. */
+  deleted: (id: string) => graphError(404, 'ErrorInvalidUser', `The requested user '${id}' is invalid.`),
+  /** The directory says so of a user who was deleted, in place of Exchange. */
+  'unknown-resource': resourceNotFound,
+  'no-mailbox': noMailbox,
+} as const satisfies Record<string, (id: string) => Response>
+
+export type MailboxRefusal = keyof typeof REFUSALS
+
 /** Client credentials of Entra (with a secret or a certificate), and what Graph allows their tokens. */
 export function applications(emulator: Emulator, tokens: Tokens, url: string) {
   const tenants = new Map<string, Tenant>()
   const addresses = new Addresses()
   /** The rights of users in mailboxes of others, by mailbox and user. */
   const rights = new Map<string, Right>()
+  const refusals = new Map<string, MailboxRefusal>()
   let tokenRequests = 0
   let running = 0
   let peak = 0
@@ -126,10 +139,11 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     const user = findUser(tenantId, idOrAddress)
     const isOpen =
       grant.application !== undefined || user?.email === grant.user || rights.has(`${user?.email} ${grant.user}`)
+    const refusal = refusals.get(user?.email ?? '')
+    if (refusal !== undefined && user?.email !== grant.user) return REFUSALS[refusal](idOrAddress)
     if (rights.get(`${user?.email} ${grant.user}`) === 'hidden') return itemNotFound()
     if (user !== undefined && !isOpen) return accessDenied()
-    if (user === undefined)
-      return graphError(404, 'ErrorInvalidUser', `The requested user '${idOrAddress}' is invalid.`)
+    if (user === undefined) return REFUSALS.deleted(idOrAddress)
     if (tenants.get(tenantId)?.excluded.has(user.email)) return outsidePolicy()
     if (grant.application !== undefined && tenants.get(tenantId)?.outOfScope.has(user.email)) return accessDenied()
     return user.email
@@ -140,6 +154,11 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     share(mailbox: string, user: string, right: Right | null): void {
       if (right === null) rights.delete(`${mailbox} ${user}`)
       else rights.set(`${mailbox} ${user}`, right)
+    },
+    /** Refuses the mailbox to everybody but its owner; null ends that. */
+    refuse(mailbox: string, refusal: MailboxRefusal | null): void {
+      if (refusal === null) refusals.delete(mailbox)
+      else refusals.set(mailbox, refusal)
     },
     /** Whether a person may send from the mailbox of another. */
     maySend: (mailbox: string, user: string) => rights.get(`${mailbox} ${user}`) === 'send',

@@ -2,17 +2,11 @@ import type { Route, Routed } from '../fake/router.ts'
 import type { Grant } from '../fake/tokens.ts'
 import type { applications } from './applications.ts'
 import type { UserRow } from './emulator.ts'
-import { graphError } from './errors.ts'
+import { graphError, resourceNotFound } from './errors.ts'
 import { skippedPage } from './resources.ts'
 
 const forbidden = () =>
   graphError(403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
-const notFound = (id: string) =>
-  graphError(
-    404,
-    'Request_ResourceNotFound',
-    `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
-  )
 const unsupported = (message: string) => graphError(400, 'Request_UnsupportedQuery', message)
 
 /** The users of a tenant, for its applications. */
@@ -55,7 +49,7 @@ export function directoryRoutes(
     if (tenantId === undefined) return forbidden()
     const id = request.params.id ?? ''
     const user = directory.findUser(tenantId, id)
-    if (user === undefined) return notFound(id)
+    if (user === undefined) return resourceNotFound(id)
     return Response.json(userResource({ ...user, email: directory.addresses.of(user.email) }))
   }
 

@@ -31,6 +31,12 @@ export const noMailbox = () =>
     'MailboxNotEnabledForRESTAPI',
     'The mailbox is either inactive, soft-deleted, or is hosted on-premise.',
   )
+export const resourceNotFound = (id: string) =>
+  graphError(
+    404,
+    'Request_ResourceNotFound',
+    `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
+  )
 export const unauthenticated = () =>
   graphError(401, 'InvalidAuthenticationToken', 'Access token has expired or is not yet valid.', {
     'www-authenticate': 'Bearer realm="", error="invalid_token"',

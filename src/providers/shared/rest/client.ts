@@ -18,8 +18,8 @@ export interface RestClientOptions {
   rateLimit: RateLimit
   /** A limit of the minute that mailboxes share. `nameOf` returns the same name for those that share it. */
   projects?: { unitsPerMinute: number; nameOf(access: MailAccess): string }
-  /** Maps an error response; `statusError` where the provider's error codes add nothing. `isApplication`: see `MailAccess`. */
-  toError(response: RestResponse, doing: string, nowMs: number, isApplication?: boolean): ProviderError
+  /** Maps an error response; `statusError` where the provider's error codes add nothing. */
+  toError(response: RestResponse, doing: string, nowMs: number, access: MailAccess): ProviderError
   /** Which limit a response says was exceeded. Called for those that `toError` maps to `rate_limited`. */
   toRefusal?(response: RestResponse): QuotaRefusal
   /** Called with the units of each request that is sent. */
@@ -109,7 +109,7 @@ export function restClient(options: RestClientOptions): RestClient {
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
         const { limiter } = mailboxState(access)
-        const error = toError(attempt.response, request.doing, clock.now(), access.isApplication)
+        const error = toError(attempt.response, request.doing, clock.now(), access)
         if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
           continue
