@@ -1,5 +1,6 @@
 import { fence } from '../../accounts/cluster/index.ts'
 import {
+  accountAliases,
   contactChangeRoutes,
   contactChanger,
   contactGroupChangeRoutes,
@@ -19,7 +20,7 @@ import type { Shared } from './shared.ts'
 
 /** Contacts: what is read, changed and synced. Nothing is synced while the setting is off. */
 export function openContacts(shared: Shared, { accounts, mailboxes, ownership }: Accounts, options: FeatureOptions) {
-  const { contacts } = mailboxes
+  const { contacts, sending } = mailboxes
   const isEnabled = shared.config.contactsEnabled
   const access = { ...shared, accounts, contacts, isEnabled }
   const contactLists = contactReader(access)
@@ -34,7 +35,7 @@ export function openContacts(shared: Shared, { accounts, mailboxes, ownership }:
     contacts,
     ...(options.contacts && { timing: options.contacts }),
   })
-  const learner = peopleLearner(shared)
+  const learner = peopleLearner({ ...shared, aliases: accountAliases({ ...shared, accounts, sending }) })
   const parts: readonly Part[] = [
     { start: contactRuns.start, stop: contactRuns.stop, stopsWith: 'work' },
     { start: learner.start, stop: learner.stop, stopsWith: 'work' },

@@ -35,21 +35,27 @@ const MAX_NAME = 200
 const AUTOMATIC =
   /^(?:(?:do[-_.]?)?not?[-_.]?reply|bounces?|mailer-daemon|postmaster|notifications?|newsletters?|automailer|auto-?reply|daemon)(?:[-+_.=].*)?@|(?:[-_.](?:noreply|no-reply|bounces?|unsubscribe|request|owner))@|^(?:owner|bounce|listserv|majordomo)-/i
 
-/** The people in messages, without the account itself, and without lists and programs. `addresses` are those of the accounts. */
-export function collectPeople(messages: readonly SeenMessage[], addresses: ReadonlyMap<string, string>): SeenPerson[] {
+/**
+ * The people in messages, without the account itself, and without lists and programs. `addresses`: those of each account with its aliases,
+ * in lower case.
+ */
+export function collectPeople(
+  messages: readonly SeenMessage[],
+  addresses: ReadonlyMap<string, ReadonlySet<string>>,
+): SeenPerson[] {
   const people = new Map<string, SeenPerson>()
   for (const message of messages) {
     const own = addresses.get(message.accountId)
     if (own === undefined) continue
     const { from, to, cc, bcc } = readFields(message.fields)
-    const isOwn = ({ email }: Address) => email.toLowerCase() === own
-    // An alias may be the sender of what is in Sent. Somebody's message that was moved there is for the account.
+    const isOwn = ({ email }: Address) => own.has(email.trim().toLowerCase())
+    // An alias that is not known may be the sender of what is in Sent. Somebody's message that was moved there is for the account.
     const isSent = (from !== null && isOwn(from)) || (message.isInSent && ![...to, ...cc].some(isOwn))
     const others = isSent ? [...to, ...cc, ...bcc] : from === null ? [] : [from]
     if (others.length > MAX_RECIPIENTS) continue
     for (const { email, name } of new Map(others.map((each) => [each.email.toLowerCase(), each])).values()) {
       const key = email.trim().toLowerCase()
-      if (key === own || !isPerson(key)) continue
+      if (own.has(key) || !isPerson(key)) continue
       add(people, { ...message, email: key, name: (name ?? '').slice(0, MAX_NAME).trim(), isSent })
     }
   }

@@ -4,14 +4,16 @@ import type { Ids } from '../../platform/ids.ts'
 import { firstId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
+import type { Aliases } from './aliases.ts'
 import { collectPeople, type SeenMessage } from './collect.ts'
-import { savePeople } from './store.ts'
+import { forgetPeople, savePeople } from './store.ts'
 
 interface LearnerDeps {
   db: Db
   log: Log
   clock: Clock
   ids: Ids
+  aliases: Aliases
   timing?: Partial<LearnerTiming>
 }
 
@@ -35,7 +37,7 @@ const EXCLUDED_ROLES = ['drafts', 'junk', 'trash'] as const
  * Learns from stored messages with whom each account has exchanged mail. One cursor over all messages, by id, is stored with what was
  * learnt: each message counts once, whichever instance reads it, and a process may be killed at any time.
  */
-export function peopleLearner({ db, log, clock, ids, timing = {} }: LearnerDeps) {
+export function peopleLearner({ db, log, clock, ids, aliases, timing = {} }: LearnerDeps) {
   const { everyMs, settledMs } = { ...TIMING, ...timing }
   const stopping = new AbortController()
   let running: Promise<void> | undefined
@@ -43,6 +45,7 @@ export function peopleLearner({ db, log, clock, ids, timing = {} }: LearnerDeps)
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       await catchUp().catch((error: unknown) => {
+        if (stopping.signal.aborted) return
         log.warn('Cannot learn with whom accounts exchange mail; trying again in a minute.', {
           operation: 'contacts.people',
           error,
@@ -55,29 +58,33 @@ export function peopleLearner({ db, log, clock, ids, timing = {} }: LearnerDeps)
   async function catchUp(): Promise<void> {
     const end = firstId('msg', clock.now() - settledMs)
     while (!stopping.signal.aborted) {
-      // Looking costs no lock.
-      if ((await nextMessages(db.read, await cursor(db.read), end, 1)).length === 0) return
-      const count = await db.transaction((tx) => learnSome(tx, end))
-      if (count < MESSAGES_PER_STEP) return
+      // Reading this costs no lock, and no provider is asked inside a transaction.
+      const accountIds = await nextAccounts(db.read, await cursor(db.read), end)
+      if (accountIds.length === 0) return
+      const found = await aliases.find(accountIds, stopping.signal)
+      await db.transaction((tx) => learnSome(tx, end, found))
       await wait(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
-  async function learnSome(tx: Tx, end: string): Promise<number> {
+  async function learnSome(tx: Tx, end: string, found: ReadonlyMap<string, readonly string[]>): Promise<void> {
     await lockState(tx, LOCK)
-    const messages = await nextMessages(tx, await cursor(tx), end, MESSAGES_PER_STEP)
+    const next = await nextMessages(tx, await cursor(tx), end)
+    // Another instance may have learnt from the messages that were read before. Those of other accounts wait for the next step.
+    const unprepared = next.findIndex(({ accountId }) => !found.has(accountId))
+    const messages = unprepared === -1 ? next : next.slice(0, unprepared)
     const last = messages.at(-1)
-    if (last === undefined) return 0
+    if (last === undefined) return
     const roles = await messageRoles(tx, messages)
     const hasRole = (id: string, wanted: readonly string[]) =>
       roles.get(id)?.some((role) => wanted.includes(role)) ?? false
     const seen = messages
       .filter(({ id }) => !hasRole(id, EXCLUDED_ROLES))
       .map((message) => ({ ...message, isInSent: hasRole(message.id, ['sent']) }))
-    const addresses = await accountAddresses(tx, seen)
+    const addresses = await accountAddresses(tx, seen, found)
+    for (const [accountId, own] of addresses) if (own.size > 1) await forgetPeople(tx, accountId, [...own])
     await savePeople(tx, ids, collectPeople(seen, addresses), clock.now())
     await setState(tx, STATE, last.id)
-    return messages.length
   }
 
   return {
@@ -98,14 +105,27 @@ async function cursor(handle: Parameters<typeof findState>[0]): Promise<string> 
   return (await findState(handle, STATE)) ?? ''
 }
 
-function nextMessages(handle: Reader, after: string, end: string, limit: number): Promise<StoredMessage[]> {
+/** The accounts of the messages that the next step reads. */
+async function nextAccounts(handle: Reader, after: string, end: string): Promise<string[]> {
+  const rows = await handle
+    .selectFrom('messages')
+    .select('accountId')
+    .where('id', '>', after)
+    .where('id', '<', end)
+    .orderBy('id')
+    .limit(MESSAGES_PER_STEP)
+    .execute()
+  return [...new Set(rows.map(({ accountId }) => accountId))]
+}
+
+function nextMessages(handle: Reader, after: string, end: string): Promise<StoredMessage[]> {
   return handle
     .selectFrom('messages')
     .select(['id', 'accountId', 'receivedAt', 'fields'])
     .where('id', '>', after)
     .where('id', '<', end)
     .orderBy('id')
-    .limit(limit)
+    .limit(MESSAGES_PER_STEP)
     .execute()
 }
 
@@ -129,10 +149,14 @@ async function messageRoles(tx: Tx, messages: readonly StoredMessage[]): Promise
   return roles
 }
 
-/** The addresses of the accounts that still exist, in lower case. */
-async function accountAddresses(tx: Tx, messages: readonly SeenMessage[]): Promise<ReadonlyMap<string, string>> {
+/** The addresses of the accounts that still exist, with their aliases, in lower case. */
+async function accountAddresses(
+  tx: Tx,
+  messages: readonly SeenMessage[],
+  aliases: ReadonlyMap<string, readonly string[]>,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const accountIds = [...new Set(messages.map(({ accountId }) => accountId))]
   if (accountIds.length === 0) return new Map()
   const rows = await tx.selectFrom('accounts').select(['id', 'email']).where('id', 'in', accountIds).execute()
-  return new Map(rows.map(({ id, email }) => [id, email.toLowerCase()]))
+  return new Map(rows.map(({ id, email }) => [id, new Set([email.toLowerCase(), ...(aliases.get(id) ?? [])])]))
 }

@@ -48,6 +48,11 @@ function newer(column: 'displayName' | 'sortName' | 'searchText', value: string,
   return sql<string>`case when "correspondents"."lastAt" > ${lastAt} and "correspondents"."displayName" <> '' then ${stored} else ${value} end`
 }
 
+/** Deletes what was learnt about these addresses, which turned out to be the account's own. In lower case. */
+export async function forgetPeople(tx: Tx, accountId: string, emails: readonly string[]): Promise<void> {
+  await tx.deleteFrom('correspondents').where('accountId', '=', accountId).where('email', 'in', emails).execute()
+}
+
 /** Deletes up to `limit` rows of a deleted account and returns how many. */
 export async function erasePeople(tx: Tx, accountId: string, limit: number): Promise<number> {
   const rows = await tx

@@ -3,7 +3,7 @@
  * Arguments: data folder, database URL or '', settings in JSON, changes in JSON. Prints `started`, and `done <key>` after each change.
  */
 
-import { peopleLearner } from '../../../src/contacts/index.ts'
+import { accountAliases, peopleLearner } from '../../../src/contacts/index.ts'
 import { AppError } from '../../../src/platform/errors/app-error.ts'
 import type { ContactChange } from '../../scenarios/contact-crashes.ts'
 import { openDatabase } from '../database/open-database.ts'
@@ -21,7 +21,8 @@ const { context, features } = compose(db, {
 features.contactRuns.start()
 await features.ownership.start()
 // Only the process that stores messages here makes ids, so none has to settle.
-peopleLearner({ ...context, db, timing: { everyMs: 20, settledMs: -60_000 } }).start()
+const aliases = accountAliases({ ...context, accounts: features.accounts, sending: features.mailboxes.sending })
+peopleLearner({ ...context, db, aliases, timing: { everyMs: 20, settledMs: -60_000 } }).start()
 process.stdout.write('started\n')
 await Promise.all((JSON.parse(changes) as ContactChange[]).map(change))
 
