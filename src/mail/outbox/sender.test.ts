@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/kit/eventually.ts'
 import { api } from '../../../test/kit/http/http.ts'
 import { type Service, startService } from '../../../test/kit/service/service.ts'
+import { exchangeReport, gmailReport } from '../../../test/servers/delivery-reports.ts'
 import { type Google, startGoogle } from '../../../test/servers/google.ts'
+import { plainMail } from '../../../test/servers/messages.ts'
 import { MICROSOFT_SCOPES, type Microsoft, startMicrosoft } from '../../../test/servers/microsoft.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of responses.
@@ -178,5 +180,61 @@ describe('the sender of a message', () => {
     expect(await call('GET', `/accounts/${shared}/calendars`)).toMatchObject(missing('Calendars.ReadWrite.Shared'))
     // What was granted works.
     expect((await call('POST', '/drafts', { ...HELLO, accountId: shared })).status).toBe(200)
+  })
+
+  it.each(['gmail', 'microsoft'] as const)('may be an alias from the draft to the bounce: %s', async (provider) => {
+    const remote = provider === 'gmail' ? google : graph
+    const { user, accountId } = provider === 'gmail' ? await gmail() : await microsoft(MICROSOFT_SCOPES)
+    const alias = `sales${users}@acme.example`
+    google.aliases.set(user, [{ email: alias, status: 'accepted' }])
+    graph.aliases.set(user, [alias])
+    const from = `Sales <${alias}>`
+    const sync = () => call('POST', `/accounts/${accountId}/sync`)
+    const events = async (type: string): Promise<Json[]> =>
+      (await call('GET', `/events?accountId=${accountId}&type=${type}&limit=200`)).body.events
+    const announced = async () => (await events('message.sent')).map(({ objectId, data }) => [objectId, data.from])
+    const sentNow = async ({ body }: { body: Json }): Promise<string> => {
+      expect(await ended(body.outboxId)).toMatchObject({ status: 'sent' })
+      return body.result.messageId
+    }
+
+    const first = await sentNow(await send(accountId, { from, subject: 'Offer' }))
+    const draft = (await call('POST', '/drafts', { ...HELLO, accountId, from })).body
+    expect(draft.from).toBe(from)
+    const second = await sentNow(await call('POST', `/drafts/${draft.id}/send`))
+    await sync()
+    const sender = { name: 'Sales', email: alias }
+    const ofAlias = [
+      [second, sender],
+      [first, sender],
+    ]
+    await eventually(async () => expect(await announced()).toEqual(ofAlias))
+
+    // The sender of a message gets the report about it.
+    const { messageId } = (await call('GET', `/accounts/${accountId}/messages/${first}`)).body
+    const report = { email: 'bob@example.com', messageId, to: alias }
+    await remote.deliver(user, provider === 'gmail' ? gmailReport(report) : exchangeReport(report))
+    await sync()
+    await eventually(async () => expect(await events('message.bounced')).toMatchObject([{ objectId: first }]))
+
+    // A reply to what the alias has sent goes to its recipient; a reply is from an alias only when it says so.
+    await sentNow(await send(accountId, { replyToMessageId: first, to: undefined, from }))
+    await sentNow(await send(accountId, { replyToMessageId: first, to: undefined }))
+    expect(remote.sent.slice(-2).map(({ raw }) => [fromLine(raw), /^To: (.*)$/im.exec(raw)?.[1]?.trim()])).toEqual([
+      [from, expect.stringContaining('bob@example.com')],
+      [user, expect.stringContaining('bob@example.com')],
+    ])
+    await remote.deliver(user, plainMail({ from: 'Eve <eve@example.com>', to: alias, subject: 'Prices' }))
+    await sync()
+    const asked = await eventually(async () => {
+      const [found] = (await call('GET', `/accounts/${accountId}/messages?from=eve@example.com`)).body.messages
+      expect(found).toMatchObject({ subject: 'Prices' })
+      return found
+    })
+    await sentNow(await send(accountId, { replyToMessageId: asked.id, to: undefined, from }))
+    expect(fromLine(remote.sent.at(-1)?.raw)).toBe(from)
+    await sync()
+    await eventually(async () => expect(await announced()).toHaveLength(5))
+    expect(new Set((await announced()).map(([id]) => id)).size).toBe(5)
   })
 })
