@@ -290,7 +290,7 @@ export const de: Texts = {
     'Ihr E-Mail-Anbieter kann nicht verbunden werden. Sie können das nicht selbst beheben: Wenden Sie sich an die Betreiber der App.',
   'mailbox_refused.title': 'Das Postfach konnte nicht geöffnet werden',
   'mailbox_refused.text':
-    'Sie sind angemeldet, aber Ihr Anbieter hat zu diesem Konto kein Postfach. Wenn Sie ein anderes Konto haben, versuchen Sie es damit.',
+    'Sie sind angemeldet, aber das Postfach ließ sich nicht öffnen. Vielleicht hat Ihr Anbieter zu diesem Konto kein Postfach, oder er lässt Apps nicht darauf zugreifen. Wenn Sie ein anderes Konto haben, versuchen Sie es damit.',
   'mailbox_mismatch.title': 'Das ist ein anderes Postfach',
   'mailbox_mismatch.text':
     'Mit diesem Link verbinden Sie {email} erneut. Versuchen Sie es noch einmal und melden Sie sich bei diesem Postfach an.',

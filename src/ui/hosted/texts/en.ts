@@ -280,7 +280,7 @@ export const en = {
     'Your email provider cannot be connected, for a reason that you cannot change. Contact the people who run the app.',
   'mailbox_refused.title': 'The mailbox could not be opened',
   'mailbox_refused.text':
-    'You signed in, but your email provider has no mailbox for this account. If you have another account, try again with that one.',
+    'You signed in, but the mailbox did not open. Your email provider may have no mailbox for this account, or may not let apps open it. If you have another account, try again with that one.',
   'mailbox_mismatch.title': 'This is a different mailbox',
   'mailbox_mismatch.text': 'This link reconnects {email}. Try again and sign in to that mailbox.',
   'rate_limited.title': 'Too many attempts',

@@ -286,7 +286,7 @@ export const es: Texts = {
     'No se puede conectar tu proveedor por un motivo que tú no puedes cambiar. Contacta con los responsables de la aplicación.',
   'mailbox_refused.title': 'No se ha podido abrir el correo',
   'mailbox_refused.text':
-    'Has iniciado sesión, pero tu proveedor no tiene correo para esta cuenta. Si tienes otra cuenta, inténtalo con ella.',
+    'Has iniciado sesión, pero el correo no se ha abierto. Es posible que tu proveedor no tenga correo para esta cuenta o no permita que las aplicaciones accedan a él. Si tienes otra cuenta, inténtalo con ella.',
   'mailbox_mismatch.title': 'Esta es otra cuenta de correo',
   'mailbox_mismatch.text': 'Este enlace vuelve a conectar {email}. Inténtalo de nuevo e inicia sesión con esa cuenta.',
   'rate_limited.title': 'Demasiados intentos',

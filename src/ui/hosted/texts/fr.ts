@@ -288,7 +288,7 @@ export const fr: Texts = {
     'Votre fournisseur ne peut pas être connecté, pour une raison qui ne dépend pas de vous. Contactez les responsables de l’application.',
   'mailbox_refused.title': 'La messagerie n’a pas pu être ouverte',
   'mailbox_refused.text':
-    'La connexion a réussi, mais ce compte n’a pas de messagerie chez votre fournisseur. Si vous avez un autre compte, réessayez avec celui-ci.',
+    'La connexion a réussi, mais la messagerie ne s’est pas ouverte. Ce compte n’a peut-être pas de messagerie chez votre fournisseur, ou celui-ci n’autorise pas les applications à y accéder. Si vous avez un autre compte, réessayez avec celui-ci.',
   'mailbox_mismatch.title': 'Il s’agit d’une autre messagerie',
   'mailbox_mismatch.text': 'Ce lien sert à reconnecter {email}. Réessayez et identifiez-vous avec cette messagerie.',
   'rate_limited.title': 'Trop de tentatives',

@@ -282,7 +282,7 @@ export const it: Texts = {
     'Il tuo provider non può essere collegato per un motivo che non dipende da te. Contatta i responsabili dell’app.',
   'mailbox_refused.title': 'Non è stato possibile aprire la casella',
   'mailbox_refused.text':
-    'Hai effettuato l’accesso, ma il provider non ha una casella per questo account. Se hai un altro account, riprova con quello.',
+    'Hai effettuato l’accesso, ma la casella non si è aperta. Forse il provider non ha una casella per questo account, o non permette alle app di aprirla. Se hai un altro account, riprova con quello.',
   'mailbox_mismatch.title': 'Questa è un’altra casella',
   'mailbox_mismatch.text': 'Questo link serve a ricollegare {email}. Riprova e accedi a quella casella.',
   'rate_limited.title': 'Troppi tentativi',

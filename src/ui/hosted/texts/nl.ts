@@ -284,7 +284,7 @@ export const nl: Texts = {
     'Je e-mailprovider kan niet worden gekoppeld, om een reden die je zelf niet kunt verhelpen. Neem contact op met de beheerders van de app.',
   'mailbox_refused.title': 'De mailbox kon niet worden geopend',
   'mailbox_refused.text':
-    'Je bent ingelogd, maar je provider heeft geen mailbox voor dit account. Heb je een ander account, probeer het dan daarmee.',
+    'Je bent ingelogd, maar de mailbox ging niet open. Misschien heeft je provider geen mailbox voor dit account, of mogen apps hem niet openen. Heb je een ander account, probeer het dan daarmee.',
   'mailbox_mismatch.title': 'Dit is een andere mailbox',
   'mailbox_mismatch.text': 'Met deze link koppel je {email} opnieuw. Probeer het nog eens en log in bij die mailbox.',
   'rate_limited.title': 'Te veel pogingen',

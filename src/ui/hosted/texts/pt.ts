@@ -281,7 +281,7 @@ export const pt: Texts = {
     'Não é possível conectar seu provedor, por um motivo que você não pode resolver. Fale com os responsáveis pelo aplicativo.',
   'mailbox_refused.title': 'Não foi possível abrir a caixa de e-mail',
   'mailbox_refused.text':
-    'O login funcionou, mas seu provedor não tem caixa de e-mail para esta conta. Se tiver outra conta, tente com ela.',
+    'O login funcionou, mas a caixa de e-mail não abriu. Talvez seu provedor não tenha caixa de e-mail para esta conta ou não permita que aplicativos a abram. Se tiver outra conta, tente com ela.',
   'mailbox_mismatch.title': 'Esta é outra conta de e-mail',
   'mailbox_mismatch.text': 'Este link reconecta {email}. Tente de novo e entre com essa conta.',
   'rate_limited.title': 'Tentativas demais',
