@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { generateKeyRing, parseKeyRing, sealer } from '../../src/platform/crypto/seal.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { systemClock } from '../../src/platform/time/clock.ts'
 import { imapProvider } from '../../src/providers/imap/index.ts'
+import { type MailLogins, mailLogins, readOAuthProviders } from '../../src/providers/mail-oauth/index.ts'
 import { smtpProvider } from '../../src/providers/smtp/index.ts'
 import { type ConsentSite, googleSite, microsoftSite } from '../kit/accounts/consent.ts'
 import { type Hosted, localGuard, serveHosted } from '../kit/accounts/hosted.ts'
@@ -11,6 +14,7 @@ import type { Databases } from '../kit/database/database.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { freePort } from '../servers/free-port.ts'
 import type { Google } from '../servers/google.ts'
+import { ISSUER_CLIENT, type Issuer, startIssuer } from '../servers/issuer.ts'
 import type { Microsoft } from '../servers/microsoft.ts'
 import { microsoftAt } from '../servers/microsoft-mailbox.ts'
 import { type Radicale, startRadicale } from '../servers/radicale.ts'
@@ -25,15 +29,23 @@ export const MICROSOFT_USER = 'ada@outlook.com'
 export const COMPANY_USER = 'ada@acme.example'
 export const SHARED_MAILBOX = 'support@acme.example'
 export const OTHER_MAILBOX = 'board@acme.example'
-/** Does not grant access to the mailbox. */
 /** Grants everything but calendars, as an older consent did. */
 export const EARLIER_USER = 'mary@gmail.com'
+/** Does not grant access to the mailbox. */
 export const RELUCTANT_USER = 'eve@gmail.com'
+/** Mailboxes at a mail server whose users sign in at an issuer, which also accepts a password. */
+export const ISSUER_USER = 'ada@fabrikam.test'
+export const OTHER_ISSUER_USER = 'grace@fabrikam.test'
+/** Its issuer shows its pages, and then does not respond to the service. */
+export const SILENT_ISSUER_USER = 'ada@silent.test'
+export const ISSUER_NAME = 'Fabrikam Mail'
 export const APP_NAME = 'Northwind'
 
 /** The servers around the service. They are the same for every look of the pages. */
 export interface HostedServers {
+  /** Accepts the tokens of the issuer, too. */
   dovecot: Dovecot
+  issuer: Issuer
   /** Accepts another password than the mailbox. */
   smtp: SmtpSink
   radicale: Radicale
@@ -46,8 +58,9 @@ export interface HostedServers {
 }
 
 export async function startHostedServers(): Promise<HostedServers> {
+  const issuer = await startIssuer({ redirectUris: [] })
   const [dovecot, smtp, radicale, gmail, microsoft, application, closedPort] = await Promise.all([
-    startDovecot(),
+    startDovecot({ oauth: issuer }),
     startSmtpSink(),
     startRadicale(),
     googleSite(),
@@ -56,6 +69,7 @@ export async function startHostedServers(): Promise<HostedServers> {
     freePort(),
   ])
   await dovecot.addUser(MAILBOX.email, MAILBOX.password)
+  for (const user of [ISSUER_USER, OTHER_ISSUER_USER]) await dovecot.addUser(user, MAILBOX.password)
   smtp.behave({ password: MAILBOX.smtpPassword })
   await radicale.addUser(MAILBOX.email, MAILBOX.password)
   await radicale.makeCalendar(MAILBOX.email, 'work')
@@ -72,6 +86,7 @@ export async function startHostedServers(): Promise<HostedServers> {
   const { port } = application.address() as AddressInfo
   return {
     dovecot,
+    issuer,
     smtp,
     radicale,
     sites: { gmail, microsoft },
@@ -81,8 +96,30 @@ export async function startHostedServers(): Promise<HostedServers> {
       application.close()
       application.closeAllConnections()
       await Promise.all([dovecot.stop(), smtp.close(), radicale.stop(), gmail.server.close(), microsoft.server.close()])
+      await issuer.close()
     },
   }
+}
+
+/** Two sign-ins for mail servers, as an operator lists them in OAUTH_PROVIDERS. */
+function listedSignIns({ issuer, dovecot, radicale, closedPort }: HostedServers): MailLogins {
+  const fabrikam = {
+    label: ISSUER_NAME,
+    ...ISSUER_CLIENT,
+    authorizationUrl: `${issuer.url}/auth`,
+    tokenUrl: `${issuer.url}/token`,
+    userinfoUrl: `${issuer.url}/me`,
+    scopes: ['openid', 'email', 'offline_access'],
+    authorizationParameters: { prompt: 'consent' },
+    domains: ['fabrikam.test'],
+    imap: { host: 'localhost', port: dovecot.imapsPort },
+    smtp: { host: 'localhost', port: closedPort },
+    caldavUrl: radicale.url,
+  }
+  const silent = { ...fabrikam, tokenUrl: `http://127.0.0.1:${closedPort}/token`, domains: ['silent.test'] }
+  const { providers, errors } = readOAuthProviders(JSON.stringify({ fabrikam, silent }))
+  if (errors.length > 0) throw new Error(errors.join())
+  return mailLogins(providers, { clock: systemClock, withContacts: false })
 }
 
 async function startApplicationPage(): Promise<Server> {
@@ -114,6 +151,9 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
     },
   }
   const { mail, sentCopies } = imapProvider({ guard: localGuard, clock: systemClock })
+  // The form shows what is wrong with the certificate. A sign-in of OAUTH_PROVIDERS never accepts one that cannot be verified.
+  const tlsContext = () => createSecureContext({ ca: servers.dovecot.certificate })
+  const { mail: trusting } = imapProvider({ guard: localGuard, clock: systemClock, tlsContext })
   const smtp = smtpProvider({ guard: localGuard, copies: sentCopies })
   const { gmail, microsoft } = servers.sites
   const caldav = testCaldav({ hosts: { localhost: '127.0.0.1' } })
@@ -123,16 +163,19 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
     clock,
     licence,
     imap: mail,
-    mail: (provider: string) => (provider === 'microsoft' ? outlook : undefined),
+    mail: (provider: string) => ({ microsoft: outlook, imap: trusting })[provider],
     further,
-    accounts: { licence },
+    // Both services open what the other one has sealed.
+    accounts: { licence, sealer: sealer(parseKeyRing(generateKeyRing())) },
     authScreen: { name: APP_NAME },
   }
-  const hosted = await serveHosted(db, { ...shared, logins: { gmail: gmail.login, microsoft: microsoft.login } })
+  const logins = { gmail: gmail.login, microsoft: microsoft.login, mail: listedSignIns(servers) }
+  const hosted = await serveHosted(db, { ...shared, logins })
   const withoutProviders = await serveHosted(db, shared)
   for (const { provider, server } of [gmail, microsoft]) {
     server.allowRedirect(`${hosted.url}/providers/${provider}/callback`)
   }
+  for (const name of logins.mail.keys()) servers.issuer.allowRedirect(`${hosted.url}/providers/${name}/callback`)
   const stage: HostedStage = {
     ...servers,
     hosted,

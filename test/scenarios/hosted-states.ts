@@ -1,22 +1,19 @@
 import { imapForm } from '../kit/accounts/hosted.ts'
 import { IMAP_STATES } from './hosted-imap-states.ts'
+import { ISSUER_STATES } from './hosted-issuer-states.ts'
+import { SHARED_STATES } from './hosted-shared-states.ts'
 import {
   APP_NAME,
-  COMPANY_USER,
   EARLIER_USER,
   GOOGLE_USER,
   MAILBOX,
   MICROSOFT_USER,
   OTHER_GOOGLE_USER,
-  OTHER_MAILBOX,
   RELUCTANT_USER,
-  SHARED_MAILBOX,
 } from './hosted-stage.ts'
 import { CANCELLED, connected, failed, type HostedState, KNOWN } from './hosted-state.ts'
 import {
-  chooseShared,
   connectMailbox,
-  connectShared,
   consentAs,
   denyConsent,
   enterAddress,
@@ -91,34 +88,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
     shows: () => 'Welcome back',
     ends: connected('microsoft', MICROSOFT_USER),
   },
-  {
-    name: 'choice of shared mailboxes',
-    reach: (visit) => chooseShared(visit),
-    shows: (t) => t('mailboxes.title'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'shared mailboxes that did not open',
-    reach: (visit) => chooseShared(visit, [SHARED_MAILBOX, OTHER_MAILBOX, 'support at acme']),
-    shows: (t) => t('mailboxes.refused', { email: OTHER_MAILBOX }),
-    ends: CANCELLED,
-  },
-  {
-    name: 'no mailbox chosen',
-    async reach(visit) {
-      await chooseShared(visit)
-      await visit.page.getByLabel(visit.t('mailboxes.own')).uncheck()
-      await connectShared(visit)
-    },
-    shows: (t) => t('mailboxes.none'),
-    ends: CANCELLED,
-  },
-  {
-    name: 'success with a shared mailbox',
-    reach: (visit) => chooseShared(visit, [SHARED_MAILBOX]),
-    shows: () => 'Welcome back',
-    ends: connected('microsoft', COMPANY_USER),
-  },
+  ...SHARED_STATES,
   {
     name: 'denied at the provider',
     reach: (visit) => denyConsent(visit),
@@ -164,6 +134,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
     ends: failed('consent_refused'),
   },
   ...IMAP_STATES,
+  ...ISSUER_STATES,
   {
     name: 'reconnect that asks for more',
     async reach(visit) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { Translate } from '../../src/ui/hosted/index.ts'
 import { imapForm } from '../kit/accounts/hosted.ts'
-import { COMPANY_USER, type HostedStage, MAILBOX } from './hosted-stage.ts'
+import { COMPANY_USER, type HostedStage, ISSUER_NAME, ISSUER_USER, MAILBOX } from './hosted-stage.ts'
 
 /** One browser page of one user. */
 export interface Visit {
@@ -57,6 +57,29 @@ export async function denyConsent(visit: Visit): Promise<void> {
   await openConsent(visit)
   await visit.page.getByText('Sign in to Posthorn').waitFor()
   await visit.page.getByRole('link', { name: 'Cancel' }).click()
+}
+
+/** Enters an address whose domain has a sign-in at an issuer. */
+export async function openMailSignIn(visit: Visit, email = ISSUER_USER): Promise<void> {
+  await open(visit)
+  await enterAddress(visit, email)
+}
+
+/** Leads from the page of the service to the issuer, whose pages are in English. */
+export async function goToIssuer({ page, t }: Visit): Promise<void> {
+  // Its style names a font on the internet.
+  await page.route('https://fonts.googleapis.com/**', (route) => route.abort())
+  await page.getByRole('button', { name: t('start.choose', { provider: ISSUER_NAME }) }).click()
+}
+
+/** Signs in at the issuer as this user, whatever the password, and consents. */
+export async function signInAtIssuer(visit: Visit, user: string): Promise<void> {
+  const { page } = visit
+  await goToIssuer(visit)
+  await page.getByPlaceholder('Enter any login').fill(user)
+  await page.getByPlaceholder('and password').fill('any')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+  await page.getByRole('button', { name: 'Continue', exact: true }).click()
 }
 
 /** Signs in at Microsoft, and enters addresses on the page of shared mailboxes, if any. */

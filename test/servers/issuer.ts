@@ -20,6 +20,8 @@ export interface Issuer {
   tokenSeconds: number
   /** Runs before a mail server learns whether a token is valid. */
   beforeCheck: () => Promise<void>
+  /** Accepts one more redirect URI for the client of this service. */
+  allowRedirect(uri: string): void
   /** Signs in on the pages of the issuer, and consents. Returns where the browser is sent. */
   signIn(authorizationUrl: string, email: string): Promise<string>
   /** Issues an access token without a sign-in. */
@@ -34,7 +36,8 @@ export interface Issuer {
 }
 
 /** `redirectUris`: of the client of this service. */
-export async function startIssuer({ redirectUris }: { redirectUris: string[] }): Promise<Issuer> {
+export async function startIssuer({ redirectUris }: { redirectUris: readonly string[] }): Promise<Issuer> {
+  const allowedRedirects = new Set(redirectUris)
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -45,7 +48,8 @@ export async function startIssuer({ redirectUris }: { redirectUris: string[] }):
       {
         client_id: ISSUER_CLIENT.clientId,
         client_secret: ISSUER_CLIENT.clientSecret,
-        redirect_uris: redirectUris,
+        // Required, although `redirectUriAllowed` below decides.
+        redirect_uris: ['http://127.0.0.1:1/'],
         grant_types: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_method: 'client_secret_post',
       },
@@ -66,6 +70,7 @@ export async function startIssuer({ redirectUris }: { redirectUris: string[] }):
     rotateRefreshToken: true,
     ttl: { AccessToken: () => issuer.tokenSeconds, RefreshToken: 86_400, Grant: 86_400, Session: 86_400 },
   })
+  provider.Client.prototype.redirectUriAllowed = (uri) => allowedRedirects.has(uri)
   const callback = provider.callback()
   server.on('request', (request, response) => {
     const isCheck = request.url?.startsWith('/token/introspection') === true
@@ -83,6 +88,7 @@ export async function startIssuer({ redirectUris }: { redirectUris: string[] }):
     grants: [],
     tokenSeconds: 3600,
     beforeCheck: async () => {},
+    allowRedirect: (uri) => void allowedRedirects.add(uri),
     signIn: (authorizationUrl, email) => walkPages(authorizationUrl, email),
     async issueToken(email) {
       const client = await provider.Client.find(ISSUER_CLIENT.clientId)

@@ -14,7 +14,10 @@ declare module 'oidc-provider' {
     callback(): RequestListener
     on(event: 'grant.success' | 'grant.error', listener: (context: GrantContext) => void): this
     on(event: 'access_token.saved' | 'refresh_token.saved', listener: (token: StoredToken) => void): this
-    readonly Client: { find(id: string): Promise<object | undefined> }
+    readonly Client: {
+      find(id: string): Promise<object | undefined>
+      prototype: { redirectUriAllowed(uri: string): boolean }
+    }
     readonly AccessToken: new (
       fields: object,
     ) => { save(): Promise<string> }

@@ -51,7 +51,7 @@ export function authRoutes(app: App, deps: AuthDeps): void {
   const mailSignIns = createMailSignIns(deps.logins.mail, detection)
   const access = hostedAccess({ ...deps, sessions })
   const pages = hostedPages({ ...deps, brand, ...access })
-  const imapForm = createImapForm({ ...deps, pages, detection })
+  const imapForm = createImapForm({ ...deps, pages, detection, mailSignIns })
   const pendingSignIns = createPendingSignIns(deps.sealer)
   const hosted = { ...deps, sessions, consents, detection, mailSignIns, access, pages, imapForm, pendingSignIns }
   sessionRoutes(app, hosted)

@@ -1,4 +1,4 @@
-import { html } from '../../platform/formats/html.ts'
+import { type Html, html } from '../../platform/formats/html.ts'
 import { type FormErrors, firstInvalid, hidden, textField } from './fields.ts'
 import { type Grant, grantList } from './grants.ts'
 import { ICONS, providerMark } from './icons.ts'
@@ -89,11 +89,19 @@ ${hidden('session', page.session)}${hidden('state', page.state)}${hidden('email'
 </form>
 ${
   page.isMailServer &&
-  html`<p class="action">${editButton('password', html`${t('consent.usePassword')}`, 'button secondary')}</p>${editForm({ ...page, editAction: page.action }, email)}`
+  html`<p class="action">${editButton('password', html`${t('consent.usePassword')}`, 'button secondary')}</p>`
 }
-${cancelLink(context)}`,
+${page.isMailServer ? mailServerWays(context, page) : cancelLink(context)}`,
     footnote: html`<p>${ICONS.lock}${t('consent.promise')}</p>`,
   })
+}
+
+/** The user has entered the address before, and may have mistyped it. */
+function mailServerWays(context: PageContext, page: ConsentPage): Html {
+  const canChangeAddress = page.isReconnect !== true
+  const back = canChangeAddress && editButton('address', html`${ICONS.back}${context.t('imap.back')}`)
+  return html`<div class="ways">${back}${cancelLink(context)}</div>
+${editForm({ ...page, editAction: page.action }, page.email)}`
 }
 
 function heading({ brand, t }: PageContext): string {

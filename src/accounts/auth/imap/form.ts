@@ -7,17 +7,19 @@ import type { ImapFields, LinkedMailbox } from '../../index.ts'
 import type { Detection } from '../detection/detection.ts'
 import { guideFor } from '../detection/guides.ts'
 import { KNOWN_HOSTS, requirementText, serverAt } from '../detection/known-servers.ts'
+import type { MailSignIns } from '../detection/mail-sign-ins.ts'
 import type { SessionPage } from '../hosted/access.ts'
 import { grantsFor } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { formErrors, isSignInError, SIGN_IN_ERRORS } from './form-errors.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
-import { type Proposal, parseProposal, proposalOfTable, toProposal } from './proposal.ts'
+import { type Proposal, parseProposal, proposalOfTable, serverOfSignIn, toProposal } from './proposal.ts'
 import { storedLogins, storedProposal } from './reconnecting.ts'
 
 interface ImapFormDeps {
   pages: HostedPages
   detection: Detection
+  mailSignIns: Pick<MailSignIns, 'find'>
   sealer: Sealer
   publicUrl: string
 }
@@ -41,7 +43,7 @@ interface ImapFormFields extends ImapFields {
 export type ImapForm = ReturnType<typeof imapForm>
 
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
-export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) {
+export function imapForm({ pages, detection, mailSignIns, sealer, publicUrl }: ImapFormDeps) {
   const tokens = passwordTokens(sealer)
 
   /** Looks up a server only while none was chosen: rendering an error must not depend on the network. */
@@ -50,6 +52,9 @@ export function imapForm({ pages, detection, sealer, publicUrl }: ImapFormDeps) 
     if (address === '') return undefined
     const offered = proposalOfTable(address) ?? parseProposal(proposed, address)
     if (offered !== undefined || fieldText(host).trim() !== '') return offered
+    // Its user has chosen the password.
+    const signIn = await mailSignIns.find(address)
+    if (signIn !== undefined) return toProposal(serverOfSignIn(signIn), address)
     const found = await detection.findServer(address)
     return found && toProposal(found, address)
   }

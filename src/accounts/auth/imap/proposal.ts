@@ -1,3 +1,4 @@
+import type { MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
 import type { ImapPage } from '../../../ui/hosted/index.ts'
 import type { ProposedServer } from '../detection/autoconfig.ts'
 import { knownServer } from '../detection/known-servers.ts'
@@ -16,6 +17,11 @@ export function toProposal({ host, port, secure, username }: ProposedServer, ema
 export function proposalOfTable(email: string): Proposal | undefined {
   const { host, port } = knownServer(email) ?? {}
   return host === undefined || port === undefined ? undefined : toProposal({ host, port, secure: true }, email)
+}
+
+/** The mail server that the operator listed for a sign-in by OAuth. */
+export function serverOfSignIn({ imap }: MailOAuthProvider): ProposedServer {
+  return { host: imap.host, port: imap.port, secure: imap.security === 'tls' }
 }
 
 /** Undefined unless it is a proposal for this address. */

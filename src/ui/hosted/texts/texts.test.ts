@@ -114,6 +114,13 @@ const PAGES: Record<string, string> = {
     newGrants: ['calendarChange'],
   }),
   'consent with an address': consentPage(context, { ...form, email: '1', provider: '1', grants: GRANTS }),
+  'consent at a mail server': consentPage(context, {
+    ...form,
+    email: '1',
+    provider: '1',
+    grants: GRANTS,
+    isMailServer: true,
+  }),
   imap: imapPage(context, imap),
   'imap with a server that was found': imapPage(context, { ...imap, proposed }),
   folders: imapPage(context, {
