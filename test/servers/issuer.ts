@@ -14,8 +14,8 @@ export interface Issuer {
   readonly url: string
   /** For mail servers: says whether a token is valid, and whose it is (RFC 7662). */
   readonly introspectionUrl: string
-  /** The `grant_type` of every request to the token endpoint that succeeded or failed. */
-  readonly grants: { type: string; error: boolean }[]
+  /** Every request to the token endpoint that succeeded or failed. The user of a refresh; empty where the issuer does not know it. */
+  readonly grants: { type: string; user: string; error: boolean }[]
   /** Lifetime of the access tokens issued from now on. */
   tokenSeconds: number
   /** Runs before a mail server learns whether a token is valid. */
@@ -43,6 +43,8 @@ export async function startIssuer({ redirectUris }: { redirectUris: readonly str
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   const tokens: StoredToken[] = []
+  /** Whose refresh tokens are. */
+  const owners = new Map<string, string>()
   const provider = new Provider(url, {
     clients: [
       {
@@ -77,8 +79,11 @@ export async function startIssuer({ redirectUris }: { redirectUris: readonly str
     void (isCheck ? issuer.beforeCheck() : Promise.resolve()).then(() => callback(request, response))
   })
   provider.on('access_token.saved', (token) => void tokens.push(token))
-  const record = (error: boolean) => (context: { oidc: { params: Record<string, string | undefined> } }) =>
-    void issuer.grants.push({ type: context.oidc.params.grant_type ?? '', error })
+  provider.on('refresh_token.saved', ({ jti, accountId }) => void owners.set(jti, accountId))
+  const record = (error: boolean) => (context: { oidc: { params: Record<string, string | undefined> } }) => {
+    const { grant_type: type = '', refresh_token: refreshToken = '' } = context.oidc.params
+    issuer.grants.push({ type, user: owners.get(refreshToken) ?? '', error })
+  }
   provider.on('grant.success', record(false))
   provider.on('grant.error', record(true))
   const login = `${encodeURIComponent(MAIL_SERVER.client_id)}:${MAIL_SERVER.client_secret}`

@@ -3,6 +3,8 @@ declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
 
   interface StoredToken {
+    /** The token itself, as all of them are opaque here. */
+    jti: string
     accountId: string
     grantId: string | undefined
     destroy(): Promise<void>
