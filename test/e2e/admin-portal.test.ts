@@ -6,7 +6,8 @@ import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
 import { screenshots } from '../kit/browser/screenshots.ts'
 import { eventually } from '../kit/eventually.ts'
 import { api } from '../kit/http/http.ts'
-import { HOSTILE, openPortalStage, type PortalStage } from '../scenarios/portal-stage.ts'
+import { HOSTILE } from '../scenarios/portal-collections.ts'
+import { openPortalStage, type PortalStage } from '../scenarios/portal-stage.ts'
 import { OPERATOR, type PortalVisit, signIn, visitPortal } from '../scenarios/portal-visit.ts'
 import { PORTAL_PAGES } from '../scenarios/portal-walk.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
@@ -332,6 +333,32 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     await page.getByText('Work', { exact: true }).click()
     await page.getByText('1 event cannot be read as it is').waitFor()
     await visit.inspect('calendar with an unreadable event')
+  })
+
+  it('says which address books and contacts cannot be read, and why', async () => {
+    const { page } = visit
+    await visit.open(`/accounts/${stage.accounts.ada}?tab=contacts`, 'ada@acme.example')
+    const people = page.getByRole('row').filter({ hasText: 'People' })
+    await people.getByText('1 contact not readable').waitFor()
+    await people.getByText('4', { exact: true }).waitFor()
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 860 })
+      await visit.inspect(`address books with problems at ${width}`)
+      await page.getByRole('button', { name: /^Suppliers/ }).click()
+      await page.getByText('This address book cannot be read at the moment').waitFor()
+      await page.getByText('the CardDAV server refused the request (403)').waitFor()
+      await page.getByText(/Next attempt:/).waitFor()
+      await page.getByText('Lamps of the North').waitFor()
+      await visit.inspect(`address book that is refused at ${width}`)
+      await page.getByRole('button', { name: 'All address books' }).click()
+      await page.getByRole('button', { name: /^People/ }).click()
+      await page.getByText('The vCard has more than 20,000 lines.').waitFor()
+      await page.getByText('ines@brandt.example +1').waitFor()
+      await page.getByText(HOSTILE).waitFor()
+      await visit.inspect(`address book with an unreadable contact at ${width}`)
+      await page.getByRole('button', { name: 'All address books' }).click()
+    }
+    await page.setViewportSize({ width: 1280, height: 860 })
   })
 
   it('asks to sign in when the session ended elsewhere, and continues at the same page', async () => {

@@ -7,14 +7,11 @@ import { startDavProxy } from '../servers/dav-proxy.ts'
 import { type Dovecot, startDovecot } from '../servers/dovecot.ts'
 import { attachmentMail, htmlMail, plainMail } from '../servers/messages.ts'
 import { startRadicale } from '../servers/radicale.ts'
-import { icsObject } from '../servers/radicale-calendar.ts'
 import { startReceiver } from '../servers/receiver.ts'
 import { startSmtpSink } from '../servers/smtp.ts'
 import { PASSWORD } from './mailboxes.ts'
+import { HOSTILE, refuseSome, writeCollections } from './portal-collections.ts'
 import { OPERATOR } from './portal-visit.ts'
-
-/** Runs where it is shown as HTML, in whatever browser. */
-export const HOSTILE = '<img src=x onerror=alert(1)>'
 
 /** A service in use: mailboxes in several states, messages of all kinds, endpoints that work and that fail, and sent messages. */
 export interface PortalStage {
@@ -45,11 +42,6 @@ const SUBJECTS = [
   ['Lea Moreau <lea@studio.example>', 'Photos of the workshop'],
 ]
 
-interface ShownCalendar {
-  failure: object | null
-  unreadable: { count: number }
-}
-
 export async function openPortalStage(): Promise<PortalStage> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
@@ -76,7 +68,12 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
     started(startReceiver(), (it) => it.close()),
   ])
   const davProxy = await started(startDavProxy(radicale.url), (it) => it.close())
-  const environment = { ADMIN_USERNAME: OPERATOR.username, ADMIN_PASSWORD: OPERATOR.password, LOG_LEVEL: 'info' }
+  const environment = {
+    ADMIN_USERNAME: OPERATOR.username,
+    ADMIN_PASSWORD: OPERATOR.password,
+    LOG_LEVEL: 'info',
+    CONTACTS_ENABLED: 'true',
+  }
   const service = await started(startService({ environment, output: () => {} }), (it) => it.stop())
   const owner = api(service.url, service.key)
   const call = async (method: string, path: string, body?: unknown) => {
@@ -88,18 +85,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
   const [ada, grace, rejected, further] = USERS
   for (const user of USERS) await dovecot.addUser(user, PASSWORD)
   await deliverAll(dovecot, ada)
-  await radicale.addUser(ada, PASSWORD)
-  const calendar = await radicale.makeCalendar(ada, 'Work')
-  const at = (hours: number) => ({
-    dateTime: new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19),
-    timeZone: 'Europe/Berlin',
-  })
-  const event = icsObject([{ summary: 'Roadmap', start: at(26), end: at(27) }])
-  await radicale.request(ada, 'PUT', `${calendar}roadmap.ics`, event, { 'content-type': 'text/calendar' })
-  const inOffice = (hours: number) => ({ ...at(hours), timeZone: 'Our office' })
-  const odd = icsObject([{ summary: 'Offsite', start: inOffice(50), end: inOffice(52) }])
-  await radicale.request(ada, 'PUT', `${calendar}offsite.ics`, odd, { 'content-type': 'text/calendar' })
-  const meetings = await radicale.makeCalendar(ada, 'meetings', '<D:displayname>Shared meetings</D:displayname>')
+  const refused = await writeCollections(radicale, ada)
   const connect = async (user: string, more: object = {}) => {
     const account = await call('POST', '/accounts', {
       provider: 'imap',
@@ -129,18 +115,7 @@ async function open(closers: (() => Promise<unknown>)[], close: () => Promise<vo
       if (status !== 'connected') throw new Error(`The account is ${status}.`)
     })
   }
-  const soon = `timeMin=${new Date().toISOString()}&timeMax=${new Date(Date.now() + 86_400_000).toISOString()}`
-  await eventually(async () => {
-    const { source } = await call('GET', `/accounts/${adaId}/calendars/${encodeURIComponent(meetings)}/events?${soon}`)
-    if (source !== 'stored') throw new Error('The calendar is not stored.')
-  })
-  davProxy.refuse(meetings, 403)
-  await call('POST', `/accounts/${adaId}/sync`)
-  await eventually(async () => {
-    const { calendars }: { calendars: ShownCalendar[] } = await call('GET', `/accounts/${adaId}/calendars`)
-    const isRefused = calendars.some(({ failure }) => failure !== null)
-    if (!isRefused || calendars.every(({ unreadable }) => unreadable.count === 0)) throw new Error('Not yet read.')
-  })
+  await refuseSome({ call, davProxy, accountId: adaId, refused })
 
   receiver.always((request) =>
     request.path === '/broken'

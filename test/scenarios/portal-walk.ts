@@ -40,6 +40,12 @@ export const PORTAL_PAGES: readonly PortalPage[] = [
     heading: 'ada@acme.example',
     shows: text('Work'),
   },
+  {
+    name: 'address books',
+    path: ({ accounts }) => `/accounts/${accounts.ada}?tab=contacts`,
+    heading: 'ada@acme.example',
+    shows: text('People'),
+  },
   { name: 'webhooks', path: () => '/webhooks', heading: 'Webhooks', shows: text('/hooks/posthorn') },
   { name: 'new endpoint', path: () => '/webhooks?create=1', heading: 'Webhooks', shows: text('Sign the requests') },
   {

@@ -9,6 +9,7 @@ export type { ProviderSetup, ProviderSetups } from '../../../operations/portal-a
 export type { QueuedAccount } from '../../../operations/portal-api/queue/api.ts'
 export type {
   Account,
+  AddressBook,
   ApiKey,
   AuditEntry,
   Backfill,
@@ -20,6 +21,7 @@ export type {
   CalendarEvent,
   CallbackEndpoint,
   Connection,
+  Contact,
   CreatedApiKey,
   DebouncedQueueAccount,
   DebouncedQueueStatus,

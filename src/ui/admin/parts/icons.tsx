@@ -3,6 +3,7 @@ import ArrowDown from 'lucide-react/icons/arrow-down'
 import ArrowRight from 'lucide-react/icons/arrow-right'
 import ArrowUp from 'lucide-react/icons/arrow-up'
 import Bell from 'lucide-react/icons/bell'
+import BookUser from 'lucide-react/icons/book-user'
 import Building from 'lucide-react/icons/building-2'
 import Calendar from 'lucide-react/icons/calendar'
 import CalendarClock from 'lucide-react/icons/calendar-clock'
@@ -64,6 +65,7 @@ export const IconArrowDown = icon(ArrowDown)
 export const IconArrowRight = icon(ArrowRight)
 export const IconArrowUp = icon(ArrowUp)
 export const IconBell = icon(Bell)
+export const IconBookUser = icon(BookUser)
 export const IconBuilding = icon(Building)
 export const IconCalendar = icon(Calendar)
 export const IconCalendarClock = icon(CalendarClock)

@@ -23,6 +23,7 @@ import { useUrlState } from '../../parts/url-state.ts'
 import { Access } from './access.tsx'
 import { Calendars } from './calendars.tsx'
 import { ConnectDialog } from './connect-dialog.tsx'
+import { Contacts } from './contacts.tsx'
 import { FolderChoice } from './folder-choice.tsx'
 import { Labels } from './labels.tsx'
 import { Messages } from './messages.tsx'
@@ -171,6 +172,7 @@ export default function AccountPage({ accountId }: { accountId: string }) {
           <Tabs.Tab value="messages">Messages</Tabs.Tab>
           <Tabs.Tab value="labels">{account.provider === 'gmail' ? 'Labels' : 'Folders'}</Tabs.Tab>
           <Tabs.Tab value="calendars">Calendars</Tabs.Tab>
+          <Tabs.Tab value="contacts">Contacts</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="messages">
           <Messages account={account} />
@@ -181,6 +183,9 @@ export default function AccountPage({ accountId }: { accountId: string }) {
         </Tabs.Panel>
         <Tabs.Panel value="calendars">
           <Calendars account={account} />
+        </Tabs.Panel>
+        <Tabs.Panel value="contacts">
+          <Contacts account={account} />
         </Tabs.Panel>
       </Tabs>
       <ConnectDialog account={account} isOpen={dialog === 'sign-in'} onClose={() => setDialog(null)} />
@@ -193,8 +198,8 @@ export default function AccountPage({ accountId }: { accountId: string }) {
         action="Delete the account"
         typed={account.email}
       >
-        The account disappears at once, and its messages, drafts and calendars are erased here. The mailbox itself is
-        not touched. This cannot be undone.
+        The account disappears at once, and its messages, drafts, calendars and contacts are erased here. The mailbox
+        itself is not touched. This cannot be undone.
       </Confirm>
     </Page>
   )

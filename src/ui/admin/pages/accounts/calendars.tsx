@@ -1,11 +1,12 @@
-import { Alert, Anchor, Button, Code, ColorSwatch, Group, List, Text } from '@mantine/core'
+import { Anchor, Button, ColorSwatch, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Account, Calendar, CalendarEvent } from '../../api/types.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { IconCalendar, IconChevronLeft, IconTriangleAlert } from '../../parts/icons.tsx'
-import { Status } from '../../parts/status.tsx'
+import { IconCalendar, IconChevronLeft } from '../../parts/icons.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useUrlState } from '../../parts/url-state.ts'
+import { explainNoConsent, Failing, ReadingState, Unreadable } from './collections.tsx'
 
 const ROLES: Record<Calendar['accessRole'], string> = {
   owner: 'Owner',
@@ -18,8 +19,13 @@ const DAY_MS = 86_400_000
 
 export function Calendars({ account }: { account: Account }) {
   const [open, setOpen] = useState<Calendar | null>(null)
+  const [, setUrl] = useUrlState(['page'])
+  const show = (calendar: Calendar | null) => {
+    setOpen(calendar)
+    setUrl({ page: null })
+  }
   const path = `/accounts/${account.id}/calendars`
-  if (open !== null) return <Events path={path} calendar={open} onBack={() => setOpen(null)} />
+  if (open !== null) return <Events path={path} calendar={open} onBack={() => show(null)} />
   const columns: readonly Column<Calendar>[] = [
     {
       header: 'Calendar',
@@ -33,8 +39,7 @@ export function Calendars({ account }: { account: Account }) {
                 Main
               </Text>
             )}
-            {failure !== null && <Status tone="bad">Not readable</Status>}
-            {unreadable.count > 0 && <Status tone="warn">{`${eventsText(unreadable.count)} not readable`}</Status>}
+            <ReadingState failure={failure} unreadable={unreadable.count > 0 && eventsText(unreadable.count)} />
           </Group>
         </Group>
       ),
@@ -50,8 +55,9 @@ export function Calendars({ account }: { account: Account }) {
       rows="calendars"
       columns={columns}
       rowKey={({ id }) => id}
-      onOpen={setOpen}
+      onOpen={show}
       live={['calendar.']}
+      explain={(error) => explainNoConsent(error, 'No permission to read calendars', IconCalendar)}
       empty={
         <Empty icon={IconCalendar} title="No calendars">
           {account.provider === 'imap'
@@ -75,46 +81,17 @@ function eventsText(count: number): string {
 }
 
 /** Lists events of a calendar that sync could not read. */
-function Unreadable({ count, events }: Calendar['unreadable']) {
+function UnreadableEvents({ count, events }: Calendar['unreadable']) {
   return (
-    <Alert
-      mb="md"
-      color="orange"
-      icon={<IconTriangleAlert />}
+    <Unreadable
       title={`${eventsText(count)} cannot be read as ${count === 1 ? 'it is' : 'they are'}`}
+      count={count}
+      items={events.map(({ providerEventId, reason }) => ({ id: providerEventId, reason }))}
     >
-      <Text size="sm">
-        {count === 1
-          ? 'It is busy where its hours are known. Its owner can mend it in the calendar.'
-          : 'They are busy where their hours are known. Their owner can mend them in the calendar.'}
-      </Text>
-      <List size="sm" mt="xs">
-        {events.map(({ providerEventId, reason }) => (
-          <List.Item key={providerEventId} className="wrap">
-            {reason} <Code>{providerEventId}</Code>
-          </List.Item>
-        ))}
-        {count > events.length && <List.Item>And {count - events.length} more. The log names them.</List.Item>}
-      </List>
-    </Alert>
-  )
-}
-
-/** Why sync cannot read the calendar at the moment. */
-function Failing({ reason, since, attempts, nextAttemptAt }: NonNullable<Calendar['failure']>) {
-  return (
-    <Alert mb="md" color="red" icon={<IconTriangleAlert />} title="This calendar cannot be read at the moment">
-      <Text size="sm" className="wrap">
-        {reason}
-      </Text>
-      <Text size="sm" mt="xs">
-        Stored events are kept. Busy times of this calendar count as unknown, so nothing is booked over them.
-      </Text>
-      <Text size="sm" mt="xs">
-        First failure: <Time value={since} /> ({attempts === 1 ? '1 attempt' : `${attempts} attempts`}). Next attempt:{' '}
-        <Time value={nextAttemptAt} />, or at once with <b>Sync now</b>.
-      </Text>
-    </Alert>
+      {count === 1
+        ? 'It is busy where its hours are known. Its owner can mend it in the calendar.'
+        : 'They are busy where their hours are known. Their owner can mend them in the calendar.'}
+    </Unreadable>
   )
 }
 
@@ -138,8 +115,12 @@ function Events({ path, calendar, onBack }: { path: string; calendar: Calendar; 
         </Button>
         <Text fw={600}>{calendar.summary}: the next 60 days</Text>
       </Group>
-      {calendar.failure !== null && <Failing {...calendar.failure} />}
-      {calendar.unreadable.count > 0 && <Unreadable {...calendar.unreadable} />}
+      {calendar.failure !== null && (
+        <Failing failure={calendar.failure} title="This calendar cannot be read at the moment">
+          Stored events are kept. Busy times of this calendar count as unknown, so nothing is booked over them.
+        </Failing>
+      )}
+      {calendar.unreadable.count > 0 && <UnreadableEvents {...calendar.unreadable} />}
       <DataTable
         caption="Events"
         path={`${path}/${encodeURIComponent(calendar.id)}/events`}

@@ -109,8 +109,8 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
             <Anchor component={Link} href={accountsHref} inherit underline="always">
               {accountsText(accountCount)}
             </Anchor>{' '}
-            {accountCount === 1 ? 'uses it and is' : 'use it and are'} deleted, too. Messages, drafts and calendars are
-            erased here; the mailboxes themselves are not touched. This cannot be undone.
+            {accountCount === 1 ? 'uses it and is' : 'use it and are'} deleted, too. Messages, drafts, calendars and
+            contacts are erased here; the mailboxes themselves are not touched. This cannot be undone.
           </>
         )}
       </Confirm>
