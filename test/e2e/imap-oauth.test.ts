@@ -75,6 +75,7 @@ describe.skipIf(!dovecotAvailable() || !postfixAvailable() || !radicaleAvailable
         expect(page).toContain('Continue with Acme Mail')
         expect(page).toContain('Use a password instead')
         expect(page).not.toContain('type="password"')
+        expect(page).toContain('See and change your contacts')
         const form = await postPage(replicas[0], { ...choice, provider: 'imap', edit: 'password' })
         expect(form).toContain('type="password"')
 

@@ -168,6 +168,7 @@ export async function openHostedStage(open: Databases, servers: HostedServers): 
     // Both services open what the other one has sealed.
     accounts: { licence, sealer: sealer(parseKeyRing(generateKeyRing())) },
     authScreen: { name: APP_NAME },
+    contactsEnabled: true,
   }
   const logins = { gmail: gmail.login, microsoft: microsoft.login, mail: listedSignIns(servers) }
   const hosted = await serveHosted(db, { ...shared, logins })

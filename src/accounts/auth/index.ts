@@ -40,6 +40,8 @@ export interface AuthDeps
   idempotency: Idempotency
   /** `service.authScreen`. */
   authScreen: AuthScreen
+  /** `contacts.enabled`. */
+  contactsEnabled: boolean
 }
 
 /** Adds every route of the hosted flow. */

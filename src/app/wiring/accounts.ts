@@ -93,6 +93,7 @@ export function accountsRoutes(server: HttpServer, shared: Shared, features: Fea
     redirectUrl: config.redirectUrl,
     formPorts: config.formPorts,
     authScreen: authScreen(config),
+    contactsEnabled: config.contactsEnabled,
   })
   accountRoutes(server, {
     db,

@@ -9,7 +9,8 @@ const PERMISSIONS = [
 /** An action of a feature at the provider. Reading includes listing and searching; deleting is for good. */
 export type Permission = (typeof PERMISSIONS)[number]
 
-type OAuthProvider = Exclude<ProviderName, 'imap'>
+/** The providers whose accounts have scopes. */
+export type OAuthProvider = Exclude<ProviderName, 'imap'>
 
 const GOOGLE = 'https://www.googleapis.com/auth/'
 const ALL_GMAIL = 'https://mail.google.com/'
@@ -64,9 +65,8 @@ function permits(provider: OAuthProvider, granted: readonly string[], permission
   return SCOPES[provider][permission].some((scope) => isCovered(scopeName(scope), names))
 }
 
-/** Returns the permissions that these scopes grant. The password of a mailbox permits all that has to do with mail and calendars. */
-export function grantedPermissions(provider: ProviderName, granted: readonly string[]): Permission[] {
-  if (provider === 'imap') return PERMISSIONS.filter((permission) => !permission.startsWith('contacts.'))
+/** Returns the permissions that these scopes grant. */
+export function grantedPermissions(provider: OAuthProvider, granted: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => permits(provider, granted, permission))
 }
 

@@ -152,8 +152,9 @@ ${textField(t, {
 }
 
 function caldav(t: Translate, page: ImapPage): Html {
-  const { values, errors } = page
-  return html`<fieldset><legend>${t('caldav.legend')}</legend><p class="hint">${t('caldav.hint')}</p>
+  const { values, errors, grants } = page
+  const suffix = grants.includes('contactsChange') ? 'WithContacts' : ''
+  return html`<fieldset><legend>${t(`caldav.legend${suffix}`)}</legend><p class="hint">${t(`caldav.hint${suffix}`)}</p>
 ${textField(t, { name: 'caldavUrl', label: t('caldav.url'), value: values.caldavUrl, type: 'url', inputmode: 'url', placeholder: 'https://dav.example.com/', maxLength: 2000, errors })}
 ${ownLogin(t, page, 'caldav')}
 </fieldset>`

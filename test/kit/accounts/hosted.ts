@@ -57,6 +57,7 @@ export interface HostedOptions
       | 'log'
       | 'unreachableMs'
       | 'clock'
+      | 'contactsEnabled'
     >
   > {
   accounts?: Partial<AccountsDeps>
@@ -107,6 +108,7 @@ export async function serveHosted(db: Db, options: HostedOptions = {}) {
     mail: () => undefined,
     idempotency: idempotent,
     authScreen: {},
+    contactsEnabled: false,
     logins: {},
     records: { mx: async () => [], srv: async () => [], txt: async () => [] },
     outbound: outbound({ guard: localGuard }),

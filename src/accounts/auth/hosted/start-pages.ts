@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { ProviderName } from '../../../providers/contract/index.ts'
+import type { OAuthProvider, ProviderName } from '../../../providers/contract/index.ts'
 import type { MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
 import {
   consentPage,
@@ -17,7 +17,7 @@ import { obstacleFor } from '../detection/obstacles.ts'
 import type { ImapForm } from '../imap/form.ts'
 import type { Consents } from '../oauth/consents.ts'
 import type { SessionPage } from './access.ts'
-import { grantsFor, newGrants } from './grants.ts'
+import { grantsFor, mailServerGrants, newGrants } from './grants.ts'
 import type { HostedPages } from './pages.ts'
 
 export interface StartPagesDeps {
@@ -27,11 +27,11 @@ export interface StartPagesDeps {
   detection: Detection
   mailSignIns: MailSignIns
   publicUrl: string
+  /** Whether the service syncs contacts. */
+  contactsEnabled: boolean
 }
 
-type ConsentProvider = Exclude<ProviderName, 'imap'>
-
-export const DISPLAY_NAMES: Readonly<Record<ConsentProvider, string>> = { gmail: 'Google', microsoft: 'Microsoft' }
+export const DISPLAY_NAMES: Readonly<Record<OAuthProvider, string>> = { gmail: 'Google', microsoft: 'Microsoft' }
 
 /** With `provider`, the user chose it before, and the page asks for the address only. */
 export function renderEmailPage(
@@ -125,7 +125,7 @@ export function renderConsentPage(
   { pages, consents, publicUrl }: StartPagesDeps,
   reply: FastifyReply,
   page: SessionPage,
-  { provider, email, mailbox }: { provider: ConsentProvider; email: string; mailbox: LinkedMailbox | undefined },
+  { provider, email, mailbox }: { provider: OAuthProvider; email: string; mailbox: LinkedMailbox | undefined },
 ): string {
   const { scopes, sharedScopes } = consents.login(provider)
   const asksForShared = page.session.sharedMailboxes && sharedScopes.length > 0
@@ -145,13 +145,14 @@ export function renderConsentPage(
 
 /** The sign-in by OAuth for a mail server. The user may enter a password instead. */
 function renderMailConsentPage(
-  { pages, publicUrl }: StartPagesDeps,
+  { pages, publicUrl, contactsEnabled }: StartPagesDeps,
   reply: FastifyReply,
   page: SessionPage,
   { signIn, email, mailbox }: { signIn: MailOAuthProvider; email: string; mailbox: LinkedMailbox | undefined },
 ): string {
-  const hasCalendars = signIn.caldavUrl !== undefined
-  const grants = grantsFor('imap', []).filter((grant) => hasCalendars || grant !== 'calendarChange')
+  const { caldavUrl, carddavUrl } = signIn
+  const hasContacts = contactsEnabled && (carddavUrl ?? caldavUrl) !== undefined
+  const grants = mailServerGrants({ calendars: caldavUrl !== undefined, contacts: hasContacts })
   return pages.render(reply, page, (context) =>
     consentPage(context, {
       action: formAction(publicUrl),

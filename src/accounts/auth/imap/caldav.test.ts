@@ -70,6 +70,22 @@ describeOneDatabase('the calendar of the IMAP form', 'sqlite', (open) => {
     expect(account.secrets).toEqual({ password: 'right', smtpPassword: 'out', caldavPassword: 'dav' })
   })
 
+  it('is asked for together with contacts only while the service syncs them', async () => {
+    for (const contactsEnabled of [false, true]) {
+      const { hosted } = await opened({ contactsEnabled })
+      const { authUrl } = await hosted.session({ provider: 'imap', email: 'ada@example.com' })
+      const { page } = await hosted.open(authUrl)
+      const texts = [
+        'See and change your contacts',
+        'Calendar and contacts (CalDAV, CardDAV)',
+        'contacts are looked for',
+      ]
+      expect(texts.map((text) => page.includes(text))).toEqual(texts.map(() => contactsEnabled))
+      expect(page.includes('Calendar (CalDAV)')).toBe(!contactsEnabled)
+      expect(page).toContain('See and change the events in your calendars')
+    }
+  })
+
   it('gets the username and the password of the mailbox unless others are entered', async () => {
     const { caldavUrl, calls, post } = await opened()
     expect(await post({ caldavUrl })).toContain('Mailbox connected')

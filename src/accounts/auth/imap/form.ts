@@ -9,7 +9,7 @@ import { guideFor } from '../detection/guides.ts'
 import { KNOWN_HOSTS, requirementText, serverAt } from '../detection/known-servers.ts'
 import type { MailSignIns } from '../detection/mail-sign-ins.ts'
 import type { SessionPage } from '../hosted/access.ts'
-import { grantsFor } from '../hosted/grants.ts'
+import { mailServerGrants } from '../hosted/grants.ts'
 import type { HostedPages } from '../hosted/pages.ts'
 import { formErrors, isSignInError, SIGN_IN_ERRORS } from './form-errors.ts'
 import { fieldText, passwordTokens } from './password-token.ts'
@@ -22,6 +22,8 @@ interface ImapFormDeps {
   mailSignIns: Pick<MailSignIns, 'find'>
   sealer: Sealer
   publicUrl: string
+  /** Whether the service syncs contacts. */
+  contactsEnabled: boolean
 }
 
 interface ImapFormContent {
@@ -43,7 +45,7 @@ interface ImapFormFields extends ImapFields {
 export type ImapForm = ReturnType<typeof imapForm>
 
 /** Renders the form for the mail server: first with the server settings, then with the folders. */
-export function imapForm({ pages, detection, mailSignIns, sealer, publicUrl }: ImapFormDeps) {
+export function imapForm({ pages, detection, mailSignIns, sealer, publicUrl, contactsEnabled }: ImapFormDeps) {
   const tokens = passwordTokens(sealer)
 
   /** Looks up a server only while none was chosen: rendering an error must not depend on the network. */
@@ -89,7 +91,7 @@ export function imapForm({ pages, detection, mailSignIns, sealer, publicUrl }: I
           isReconnect: mailbox !== undefined,
           errors: (error && formErrors(context.t, error, formFacts)) ?? NO_ERRORS,
           provider: server?.name,
-          grants: grantsFor('imap', []),
+          grants: mailServerGrants({ calendars: true, contacts: contactsEnabled }),
           note: server && requirementText(context.t, server),
           guide: guideFor(values.host),
           isAppPassword: server?.requirement === 'app password',

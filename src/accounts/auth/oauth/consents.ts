@@ -4,13 +4,16 @@ import { AppError, invalid } from '../../../platform/errors/app-error.ts'
 import { secretToken } from '../../../platform/ids.ts'
 import type { SealedColumn } from '../../../platform/secrets/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { type LoginProvider, notGranted, type ProviderName } from '../../../providers/contract/index.ts'
+import {
+  type LoginProvider,
+  notGranted,
+  type OAuthProvider,
+  type ProviderName,
+} from '../../../providers/contract/index.ts'
 import type { MailLogins, MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
 import { type Accounts, OAUTH_SETTINGS } from '../../index.ts'
 import { type AuthSession, hashSecret } from '../sessions/store.ts'
 import { consentStore } from './store.ts'
-
-type OAuthProvider = Exclude<ProviderName, 'imap'>
 
 /** The OAuth client of each provider that is set up. */
 export type Logins = { readonly [Name in OAuthProvider]?: LoginProvider | undefined } & {

@@ -119,6 +119,9 @@ export const de: Texts = {
   'smtp.password': 'SMTP-Passwort',
   'caldav.legend': 'Kalender (CalDAV)',
   'caldav.hint': 'Leer lassen, um den Kalender automatisch zu suchen.',
+  'caldav.legendWithContacts': 'Kalender und Kontakte (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Leer lassen, um den Kalender und die Kontakte automatisch zu suchen. Wenn Sie eine URL eingeben, werden auch die Kontakte dort gesucht.',
   'caldav.url': 'Kalender-URL',
   'caldav.username': 'Kalender-Benutzername',
   'caldav.password': 'Kalender-Passwort',

@@ -116,6 +116,9 @@ export const en = {
   'smtp.password': 'SMTP password',
   'caldav.legend': 'Calendar (CalDAV)',
   'caldav.hint': 'Leave empty to look for the calendar automatically.',
+  'caldav.legendWithContacts': 'Calendar and contacts (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Leave empty to look for the calendar and the contacts automatically. If you enter a URL, contacts are looked for there, too.',
   'caldav.url': 'Calendar URL',
   'caldav.username': 'Calendar username',
   'caldav.password': 'Calendar password',

@@ -118,6 +118,9 @@ export const es: Texts = {
   'smtp.password': 'Contraseña SMTP',
   'caldav.legend': 'Calendario (CalDAV)',
   'caldav.hint': 'Déjalo vacío para buscar el calendario automáticamente.',
+  'caldav.legendWithContacts': 'Calendario y contactos (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Déjalo vacío para buscar el calendario y los contactos automáticamente. Si introduces una URL, los contactos también se buscan allí.',
   'caldav.url': 'URL del calendario',
   'caldav.username': 'Nombre de usuario del calendario',
   'caldav.password': 'Contraseña del calendario',

@@ -118,6 +118,9 @@ export const fr: Texts = {
   'smtp.password': 'Mot de passe SMTP',
   'caldav.legend': 'Agenda (CalDAV)',
   'caldav.hint': 'Laissez vide pour rechercher l’agenda automatiquement.',
+  'caldav.legendWithContacts': 'Agenda et contacts (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Laissez vide pour rechercher l’agenda et les contacts automatiquement. Si vous saisissez une URL, les contacts y sont aussi recherchés.',
   'caldav.url': 'URL de l’agenda',
   'caldav.username': 'Nom d’utilisateur de l’agenda',
   'caldav.password': 'Mot de passe de l’agenda',

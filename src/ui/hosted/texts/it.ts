@@ -117,6 +117,9 @@ export const it: Texts = {
   'smtp.password': 'Password SMTP',
   'caldav.legend': 'Calendario (CalDAV)',
   'caldav.hint': 'Lascia vuoto per cercare il calendario automaticamente.',
+  'caldav.legendWithContacts': 'Calendario e contatti (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Lascia vuoto per cercare il calendario e i contatti automaticamente. Se inserisci un URL, anche i contatti vengono cercati lì.',
   'caldav.url': 'URL del calendario',
   'caldav.username': 'Nome utente del calendario',
   'caldav.password': 'Password del calendario',

@@ -117,6 +117,9 @@ export const ja: Texts = {
   'smtp.password': 'SMTP パスワード',
   'caldav.legend': 'カレンダー (CalDAV)',
   'caldav.hint': '空欄のままにすると、カレンダーを自動的に検索します。',
+  'caldav.legendWithContacts': 'カレンダーと連絡先 (CalDAV、CardDAV)',
+  'caldav.hintWithContacts':
+    '空欄のままにすると、カレンダーと連絡先を自動的に検索します。URL を入力すると、連絡先もそこで検索します。',
   'caldav.url': 'カレンダーの URL',
   'caldav.username': 'カレンダーのユーザー名',
   'caldav.password': 'カレンダーのパスワード',

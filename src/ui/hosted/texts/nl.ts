@@ -119,6 +119,9 @@ export const nl: Texts = {
   'smtp.password': 'SMTP-wachtwoord',
   'caldav.legend': 'Agenda (CalDAV)',
   'caldav.hint': 'Laat leeg om de agenda automatisch te zoeken.',
+  'caldav.legendWithContacts': 'Agenda en contacten (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Laat leeg om de agenda en de contacten automatisch te zoeken. Als je een URL invult, worden de contacten daar ook gezocht.',
   'caldav.url': 'Agenda-URL',
   'caldav.username': 'Gebruikersnaam van de agenda',
   'caldav.password': 'Wachtwoord van de agenda',

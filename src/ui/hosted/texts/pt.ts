@@ -117,6 +117,9 @@ export const pt: Texts = {
   'smtp.password': 'Senha SMTP',
   'caldav.legend': 'Agenda (CalDAV)',
   'caldav.hint': 'Deixe em branco para procurar a agenda automaticamente.',
+  'caldav.legendWithContacts': 'Agenda e contatos (CalDAV, CardDAV)',
+  'caldav.hintWithContacts':
+    'Deixe em branco para procurar a agenda e os contatos automaticamente. Se você informar uma URL, os contatos também serão procurados nela.',
   'caldav.url': 'URL da agenda',
   'caldav.username': 'Nome de usuário da agenda',
   'caldav.password': 'Senha da agenda',
