@@ -28,7 +28,12 @@ describeOneDatabase('a shared mailbox beside the mailbox of its person', 'sqlite
     const port = await freePort()
     const publicUrl = `http://127.0.0.1:${port}`
     microsoft.allowRedirect(`${publicUrl}/providers/microsoft/callback`)
-    const environment = { ...microsoft.settings, PORT: String(port), PUBLIC_URL: publicUrl }
+    const environment = {
+      ...microsoft.settings,
+      PORT: String(port),
+      PUBLIC_URL: publicUrl,
+      CONTACTS_ENABLED: 'true',
+    }
     service = await startService({ place: await open.place(), environment })
     client = api(service.url, service.key)
   })
@@ -133,6 +138,13 @@ describeOneDatabase('a shared mailbox beside the mailbox of its person', 'sqlite
     expect(draft.status).toBe(200)
     expect((await client.get(`/accounts/${ada}/drafts`)).json.drafts).toEqual([])
     expect((await client.get(`/accounts/${support}/calendars`)).json.calendars).toHaveLength(1)
+    expect((await client.get(`/accounts/${support}/contacts`)).json.error).toMatchObject({
+      code: 'not_supported',
+      message: 'The contacts of shared mailboxes are not read.',
+    })
+    const requested = microsoft.calls.all.map(({ path }) => path).filter((path) => /contact/i.test(path))
+    expect(requested).not.toEqual([])
+    expect(requested.filter((path) => path.includes('/users/'))).toEqual([])
 
     // Losing the right concerns the shared mailbox alone.
     for (const lost of [null, 'hidden'] as const) {

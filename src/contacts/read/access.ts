@@ -27,7 +27,7 @@ export interface OpenAccount {
   provider: ContactsProvider
 }
 
-/** Finds the contacts of an account for a request. Throws `not_found`, `consent_required`, and `not_supported` while contacts are switched off. */
+/** Finds the contacts of an account for a request. Throws `not_found`, `consent_required`, and `not_supported` while contacts are switched off and for shared mailboxes. */
 export function contactAccess(deps: ContactAccessDeps) {
   const { db, bus, clock, ids, accounts } = deps
 
@@ -39,6 +39,10 @@ export function contactAccess(deps: ContactAccessDeps) {
       throw new AppError('not_supported', { message: 'Contacts are switched off. Set CONTACTS_ENABLED=true.' })
     }
     if (provider === undefined) throw new AppError('not_supported')
+    if (account.sharedWith !== null) {
+      // It would take a scope that reads the contacts of every mailbox that others share with the user.
+      throw new AppError('not_supported', { message: 'The contacts of shared mailboxes are not read.' })
+    }
     await scopeChecks.require(accounts, account, permissions)
     if ((await bookStore(db.read).listedAt(id)) === undefined) await listNow({ account, provider })
     return { account, provider }

@@ -109,7 +109,7 @@ async function readBook(deps: RunDeps, owned: OwnedBooks, book: BookRow, runLog:
   }
 }
 
-function maySync({ provider, paused, status, tokens }: Account): boolean {
-  if (paused || status === 'auth_error') return false
+function maySync({ provider, paused, status, tokens, sharedWith }: Account): boolean {
+  if (paused || status === 'auth_error' || sharedWith !== null) return false
   return !tokens.hasRefreshToken || missingFor(provider, tokens.scopes, ['contacts.read']).length === 0
 }
