@@ -12,6 +12,8 @@ export interface DavCall {
   body: string
   /** `user:password` */
   credentials: string | undefined
+  /** `Bearer …` or `Basic …` */
+  authorization: string | undefined
 }
 
 export interface DavReply {
@@ -94,6 +96,7 @@ function toCall({ method, url, headers }: IncomingMessage, body: string): DavCal
     depth: typeof headers.depth === 'string' ? headers.depth : '',
     body,
     credentials: basic === undefined ? undefined : Buffer.from(basic, 'base64').toString(),
+    authorization: headers.authorization,
   }
 }
 

@@ -24,7 +24,7 @@ export async function readCardPhoto(
   const { client, signal } = book
   const isSecure = url.protocol === 'https:' || book.url.protocol === 'http:'
   const isAnonymous = !isSecure || !trusts(url.hostname)
-  const request = { method: 'GET', url, signal, isAnonymous, maxBytes, doing: DOING } as const
+  const request = { method: 'GET', url, signal, isAnonymous, mayLeave: true, maxBytes, doing: DOING } as const
   const response = await client.send(request)
   if (response.truncated) throw tooLarge(maxBytes)
   if (response.status === 404 || response.status === 410) return null

@@ -39,6 +39,8 @@ export interface DavRequest {
   headers?: Record<string, string>
   /** Discovery asks without the password whether there is a server. */
   isAnonymous?: boolean
+  /** Redirects to other hosts, which get no password, are followed. For files, which may be anywhere. */
+  mayLeave?: boolean
 }
 
 export interface DavResponse extends OutboundResponse {
@@ -122,16 +124,19 @@ export function davClient(options: DavClientOptions): DavClient {
   }
 
   async function send(request: DavRequest): Promise<DavResponse> {
-    let { url } = request
+    const { doing, mayLeave = false } = request
+    let { url, isAnonymous = false } = request
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const response = await exchange(request, url)
+      const response = await exchange({ ...request, isAnonymous }, url)
       const target = findRedirect(response, url)
       if (target === undefined) return { ...response, url }
       // A password that was sent over TLS is not sent without it.
-      if (url.protocol === 'https:' && target.protocol !== 'https:') throw untrusted(target, request.doing)
+      const isPlain = url.protocol === 'https:' && target.protocol !== 'https:'
+      if (isPlain && !mayLeave) throw untrusted(target, doing)
+      isAnonymous ||= mayLeave && (isPlain || !trusts(target.hostname))
       url = target
     }
-    throw new ProviderError('unavailable', `${request.doing}: the ${protocol} server redirects in circles`)
+    throw new ProviderError('unavailable', `${doing}: the ${protocol} server redirects in circles`)
   }
 
   function untrusted(url: URL, doing: string): ProviderError {

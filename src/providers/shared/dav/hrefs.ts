@@ -1,7 +1,13 @@
-/** Servers write the same path in several ways: `/a%40b/`, `/a@b/`, with or without the host. Undefined for other origins. */
+import { trustedHosts } from './trust.ts'
+
+/**
+ * Servers write the same path in several ways: `/a%40b/`, `/a@b/`, with or without the host. Behind a proxy they name the host and the
+ * scheme that they know of, or a host beside it: only the path counts, because every request goes to `base`. Undefined for other hosts.
+ */
 export function resolvePath(href: string, base: URL): string | undefined {
   const url = resolveUrl(href, base)
-  return url === undefined || url.origin !== base.origin ? undefined : url.pathname
+  if (url === undefined) return undefined
+  return url.origin === base.origin || trustedHosts([base.hostname])(url.hostname) ? url.pathname : undefined
 }
 
 /** Names that are equal in all spellings, apart from `.` and `..`. */
