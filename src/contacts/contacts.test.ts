@@ -157,6 +157,41 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the contacts of an
     expect((await list()).pagination).toMatchObject({ total: 2 })
   })
 
+  it('become groups and contacts again when another program changes the kind of the object', async () => {
+    const kinds = async (name: string) => {
+      const path = `/accounts/${id}/contact-groups`
+      const { groups } = await api.call<{ groups: { name: string; kind: string }[] }>('GET', path)
+      return groups.filter((each) => each.name === name).map(({ kind }) => kind)
+    }
+    const announced = async (type: string) =>
+      (await events(type)).filter(({ displayName }) => displayName === 'Sales').map(({ version }) => version)
+    const groupsOfBob = async () => (await list('?q=bob')).contacts[0]?.groups.map(({ name }) => name)
+    await put('sales', { displayName: 'Sales', categories: ['Friends'] })
+    await sync()
+    await eventually(async () => expect((await list('?q=sales')).names).toEqual(['Sales']))
+    const path = `/accounts/${id}/contacts/${(await list('?q=sales')).contacts[0]?.id}`
+
+    await contactServer.request(USER, 'PUT', `${book}sales.vcf`, group('Sales', ['bob'], 'sales'))
+    // Nothing of the change may reach the group.
+    await expect(api.call('PATCH', path, { jobTitle: 'Pilot' })).rejects.toThrow(/404/)
+    expect(await contactServer.request(USER, 'GET', `${book}sales.vcf`)).not.toContain('Pilot')
+    await sync()
+    await eventually(async () => expect(await groupsOfBob()).toEqual(['Sales']))
+    expect([(await list('?q=sales')).names, await kinds('Sales')]).toEqual([[], ['object']])
+    await expect(api.call('GET', path)).rejects.toThrow(/404/)
+    expect([await announced('created'), await announced('deleted')]).toEqual([[1], [2]])
+
+    await put('sales', { displayName: 'Sales' })
+    await sync()
+    await eventually(async () => expect((await list('?q=sales')).names).toEqual(['Sales']))
+    await eventually(async () => expect([await groupsOfBob(), await kinds('Sales')]).toEqual([[], []]))
+    expect([await announced('created'), await announced('deleted')]).toEqual([[1, 1], [2]])
+    expect((await list()).pagination).toMatchObject({ total: 3 })
+    await contactServer.request(USER, 'DELETE', `${book}sales.vcf`)
+    await sync()
+    await eventually(async () => expect((await list()).pagination).toMatchObject({ total: 2 }))
+  })
+
   it('are created, changed and deleted at the server, once each, under the version that a caller has', async () => {
     const url = `/accounts/${id}/contacts`
     const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
@@ -268,7 +303,7 @@ describe.skipIf(!dovecotAvailable() || !radicaleAvailable())('the contacts of an
 })
 
 /** As Apple writes a group in vCard 3.0. */
-function group(name: string, uids: readonly string[]): string {
+function group(name: string, uids: readonly string[], uid = `group-${name}`): string {
   const members = uids.map((uid) => `X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:${uid}`)
-  return vcard(`group-${name}`, { displayName: name }, ['X-ADDRESSBOOKSERVER-KIND:group', ...members])
+  return vcard(uid, { displayName: name }, ['X-ADDRESSBOOKSERVER-KIND:group', ...members])
 }

@@ -87,9 +87,12 @@ async function storeStep(
   const { clock } = deps
   const { provider } = owned
   const isAnnounced = book.syncedAt !== null
-  const parts = splitIntoParts(step)
-  const groupsGone = await findObjectGroups(deps.db.read, owned.accountId, step.removed)
-  const hasGroups = groupsGone.length > 0 || (step.groups ?? []).length > 0
+  const { groups = [] } = step
+  // An object may turn from a contact into a group, and back.
+  const parts = splitIntoParts({ ...step, removed: [...step.removed, ...groups.map(({ groupId }) => groupId)] })
+  const noGroups = [...step.removed, ...step.found.map(({ contactId }) => contactId)]
+  const groupsGone = await findObjectGroups(deps.db.read, owned.accountId, noGroups)
+  const hasGroups = groupsGone.length > 0 || groups.length > 0
   for (const [index, part] of parts.entries()) {
     const counts = await inTransaction(deps, owned, async (tx) => {
       // The API may have deleted contacts since, and a request may have counted.
@@ -102,7 +105,7 @@ async function storeStep(
     owned.onStored?.(counts)
     if (counts.unreadable.length > 0) owned.onUnreadable?.(book, counts.unreadable)
   }
-  for (const group of step.groups ?? []) await storeGroup(deps, owned, book, group, isAnnounced)
+  for (const group of groups) await storeGroup(deps, owned, book, group, isAnnounced)
   for (const { id } of groupsGone) await removeStoredGroup(deps, owned, book, id, isAnnounced)
   if (!hasGroups) return { ...book, cursor: step.cursor }
   return save(deps, owned, book, { cursor: step.cursor })

@@ -4,7 +4,7 @@ import { readCard } from './cards.ts'
 import type { Book } from './collection.ts'
 import { type Card, formatCard, lineNamed, parseCard } from './vcard/card.ts'
 import { joinGroup, leaveGroup } from './vcard/groups.ts'
-import { type CardObject, mapCard, readUid } from './vcard/map.ts'
+import { type CardObject, isGroup, mapCard, readUid } from './vcard/map.ts'
 import { newCard } from './vcard/new-card.ts'
 import { applyFields, touch } from './vcard/write.ts'
 
@@ -93,6 +93,7 @@ export function carddavEdits({ getBook, now }: CardEditsDeps): ContactEdits {
       const { book, path } = await open(target, signal, UPDATING)
       let uid = ''
       await edit(book, path, { doing: UPDATING, etag }, (card) => {
+        if (isGroup(card)) throw missing(UPDATING)
         uid = readUid(card)
         if (Object.keys(changes).length === 0) return false
         applyFields(card, changes)
