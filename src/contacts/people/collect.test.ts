@@ -9,7 +9,13 @@ it.each([
   ['from an alias, in Sent', 'support@acme.example', ['bob@x.example'], true, [['bob@x.example', 1, 0]]],
   ['to the account, moved to Sent', 'bob@x.example', [ADA], true, [['bob@x.example', 0, 1]]],
   ['from a known alias, elsewhere', ALIAS, ['bob@x.example', ADA], false, [['bob@x.example', 1, 0]]],
-  ['to a known alias', 'bob@x.example', ['Sales@acme.example', 'eve@x.example'], false, [['bob@x.example', 0, 1]]],
+  [
+    'to a known alias, moved to Sent',
+    'bob@x.example',
+    ['Sales@acme.example', 'eve@x.example'],
+    true,
+    [['bob@x.example', 0, 1]],
+  ],
   ['with a copy to a known alias', ADA, ['bob@x.example', ALIAS], true, [['bob@x.example', 1, 0]]],
   ['from somebody, elsewhere', 'bob@x.example', ['list@x.example'], false, [['bob@x.example', 0, 1]]],
 ])('a message %s counts for the right person', (_name, from, to, isInSent, expected) => {
