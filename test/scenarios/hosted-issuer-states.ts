@@ -84,7 +84,7 @@ export const ISSUER_STATES: readonly HostedState[] = [
       issuer.beforeCheck = () => issuer.endAccessTokens(ISSUER_USER)
       try {
         await signInAtIssuer(visit, ISSUER_USER)
-        await visit.page.getByText(visit.t('mailbox_refused.title')).waitFor()
+        await visit.page.getByRole('heading', { name: visit.t('mailbox_refused.title') }).waitFor()
       } finally {
         issuer.beforeCheck = async () => {}
       }
