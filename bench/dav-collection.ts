@@ -10,6 +10,7 @@ import { PASSWORD } from '../test/scenarios/mailboxes.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'
 import { type Radicale, startRadicale } from '../test/servers/radicale.ts'
 import { cpuMs, median, percentile } from './figures.ts'
+import { getJson } from './get-json.ts'
 import { slowStatements } from './new-mail.ts'
 import { onEachStore, type Place } from './stores.ts'
 
@@ -149,7 +150,7 @@ async function measure(
     // Autovacuum does this in operation; the test server has none.
     if (place.databaseUrl !== undefined) await administer(place.databaseUrl, 'vacuum analyze')
     const slowBefore = slowStatements(service.output())
-    const lists = await readLists((path) => get(connection, service.key, path), account.id)
+    const lists = await readLists((path) => getJson(connection, service.key, path), account.id)
     return { syncMs, cpuMs: usedCpuMs, lists, slow: slowStatements(service.output()) - slowBefore }
   } finally {
     await connection.destroy()
@@ -169,12 +170,3 @@ async function warmedUp(pid: number): Promise<void> {
 
 const IDLE_EVERY_MS = 500
 const MAX_IDLE_MS = 30
-
-async function get<Body>(connection: Client, key: string, path: string): Promise<{ body: Body; tookMs: number }> {
-  const startMs = performance.now()
-  const response = await connection.request({ method: 'GET', path, headers: { authorization: `Bearer ${key}` } })
-  const text = await response.body.text()
-  const tookMs = performance.now() - startMs
-  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
-  return { body: JSON.parse(text), tookMs }
-}

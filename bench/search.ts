@@ -7,6 +7,7 @@ import { openDatabase } from '../test/kit/database/open-database.ts'
 import { administer } from '../test/kit/database/postgres-server.ts'
 import { type ServiceProcess, startServiceProcess } from '../test/kit/service/process.ts'
 import { percentile } from './figures.ts'
+import { getJson } from './get-json.ts'
 import { slowStatements } from './new-mail.ts'
 import { startProber } from './prober.ts'
 import { QUERIES, type Query, seedForSearch, since } from './search-seed.ts'
@@ -80,7 +81,11 @@ async function built(db: Db, service: ServiceProcess, accountIds: string[], say:
   const connection = new Client(service.url)
   let sinceSaid = 0
   for (;;) {
-    const { body } = await get(connection, service.key, `/accounts/${accountIds[0]}/messages?q=regards&limit=1`)
+    const { body } = await getJson<ListBody>(
+      connection,
+      service.key,
+      `/accounts/${accountIds[0]}/messages?q=regards&limit=1`,
+    )
     if (body.pagination.partial === undefined) break
     if (performance.now() - startMs > MAX_BUILD_MS) throw new Error('The index was not built within an hour.')
     sinceSaid += 1
@@ -129,7 +134,7 @@ async function checkResults(service: ServiceProcess, accountIds: readonly string
   const connection = new Client(service.url)
   for (const accountId of accountIds.slice(0, 2)) {
     for (const query of QUERIES) {
-      const { body } = await get(connection, service.key, buildPath(accountId, query, 1))
+      const { body } = await getJson<ListBody>(connection, service.key, buildPath(accountId, query, 1))
       const { total, totalCapped, partial } = body.pagination
       const expected = query.found?.(MESSAGES)
       const isRight = expected === undefined || (totalCapped ? total <= expected : total === expected)
@@ -153,7 +158,7 @@ async function searchOn(
       const path = buildPath(accountIds[(n * 7) % accountIds.length] ?? '', query, n)
       let cursor = ''
       for (let page = 0; page < (n % 4 === 0 ? 3 : 1); page += 1) {
-        const { body, tookMs } = await get(connection, key, path + cursor)
+        const { body, tookMs } = await getJson<ListBody>(connection, key, path + cursor)
         samples.push({ kind: query.kind, tookMs })
         if (body.pagination.nextCursor === undefined) break
         cursor = `&cursor=${body.pagination.nextCursor}`
@@ -170,15 +175,6 @@ function buildPath(accountId: string, { params }: Query, n: number): string {
 
 interface ListBody {
   pagination: { total: number; totalCapped?: boolean; partial?: boolean; nextCursor?: string }
-}
-
-async function get(connection: Client, key: string, path: string): Promise<{ body: ListBody; tookMs: number }> {
-  const startMs = performance.now()
-  const response = await connection.request({ method: 'GET', path, headers: { authorization: `Bearer ${key}` } })
-  const text = await response.body.text()
-  const tookMs = performance.now() - startMs
-  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
-  return { body: JSON.parse(text), tookMs }
 }
 
 function times(samples: readonly Sample[]): string {

@@ -5,6 +5,7 @@ import { eventually } from '../test/kit/eventually.ts'
 import { type ServiceProcess, startServiceProcess } from '../test/kit/service/process.ts'
 import { client } from '../test/scenarios/client.ts'
 import { cpuMs, percentile, spread } from './figures.ts'
+import { getJson } from './get-json.ts'
 import { slowStatements } from './new-mail.ts'
 import { buildTables, PAGE, type Table } from './portal-tables.ts'
 import { type Prober, startProber } from './prober.ts'
@@ -142,8 +143,5 @@ async function turn(connection: Client, service: ServiceProcess, table: Table, p
 async function read(connection: Client, { key }: ServiceProcess, table: Table, page: number): Promise<ListBody> {
   const query = `page=${page}&limit=${table.limit ?? PAGE}`
   const path = `${table.path}${table.path.includes('?') ? '&' : '?'}${query}`
-  const response = await connection.request({ method: 'GET', path, headers: { authorization: `Bearer ${key}` } })
-  const text = await response.body.text()
-  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
-  return JSON.parse(text)
+  return (await getJson<ListBody>(connection, key, path)).body
 }

@@ -6,7 +6,7 @@ import { imapMailbox, otherClient } from './imap-mailbox.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'
 import { plainMail } from './messages.ts'
 import { microsoftMailbox } from './microsoft-mailbox.ts'
-import type { TokenOwner } from './tenant-access.ts'
+import type { TokenOwner } from './opened-access.ts'
 
 const NO_LOCATION = { messageId: null, location: null }
 

@@ -3,7 +3,7 @@ import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbo
 import type { MailAccess, SendProvider } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailLogin, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { type Google, startGoogle } from './google.ts'
-import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
+import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './opened-access.ts'
 
 const USER = 'ann@gmail.test'
 /** Before a request is sent again. */

@@ -11,7 +11,7 @@ import type {
 } from '../../src/providers/contract/index.ts'
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
 import { CALENDAR_SCOPES, type Google, startGoogle } from './google.ts'
-import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
+import { googleTenantAccess, type TokenOwner, userAccess } from './opened-access.ts'
 
 export interface GoogleCalendarFixture {
   google: Google
@@ -38,18 +38,10 @@ export async function googleCalendars(
   google.addUser(user)
   const tokens = { tokenUrl: `${google.url}/token`, withContacts: false }
   const { calendar, mail, tenant } = gmailProvider({ apiUrl: google.url, tenant: tokens, clock: systemClock, limits })
-  async function signedIn(): Promise<OpenedAccess> {
-    const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
-    const access: MailAccess = {
-      accountId: 'acc_google',
-      email: user,
-      settings: {},
-      secrets: {},
-      accessToken: async () => accessToken,
-    }
-    return { access, expireTokens: () => google.expireAccessTokens(user), revoke: () => google.revokeGrants(user) }
-  }
-  const opened = owner === 'tenant' ? googleTenantAccess(google, user, tenant) : await signedIn()
+  const opened =
+    owner === 'tenant'
+      ? googleTenantAccess(google, user, tenant)
+      : await userAccess(google, user, ['openid', 'email', ...scopes])
   const { access } = opened
   return {
     google,

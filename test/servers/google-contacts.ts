@@ -10,7 +10,7 @@ import type {
 import { type GmailDeps, gmailProvider } from '../../src/providers/gmail/index.ts'
 import type { Person } from './google/people-store.ts'
 import { CONTACTS_SCOPES, type Google, startGoogle } from './google.ts'
-import { googleTenantAccess, type OpenedAccess, type TokenOwner } from './tenant-access.ts'
+import { googleTenantAccess, type TokenOwner, userAccess } from './opened-access.ts'
 
 export interface GoogleContactsFixture {
   google: Google
@@ -43,18 +43,10 @@ export async function googleContacts(
     limits: FAST,
     ...deps,
   })
-  async function signedIn(): Promise<OpenedAccess> {
-    const { accessToken } = await google.grant(user, ['openid', 'email', ...scopes])
-    const access: MailAccess = {
-      accountId: 'acc_google',
-      email: user,
-      settings: {},
-      secrets: {},
-      accessToken: async () => accessToken,
-    }
-    return { access, expireTokens: () => google.expireAccessTokens(user), revoke: () => google.revokeGrants(user) }
-  }
-  const opened = owner === 'tenant' ? googleTenantAccess(google, user, tenant) : await signedIn()
+  const opened =
+    owner === 'tenant'
+      ? googleTenantAccess(google, user, tenant)
+      : await userAccess(google, user, ['openid', 'email', ...scopes])
   const { access } = opened
   return {
     google,

@@ -12,7 +12,7 @@ import type {
 import { type MicrosoftDeps, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from './microsoft.ts'
-import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './tenant-access.ts'
+import { microsoftTenantAccess, TENANT, type TokenOwner, userAccess } from './opened-access.ts'
 
 export interface MicrosoftCalendarFixture {
   graph: Microsoft
@@ -43,23 +43,10 @@ export async function microsoftCalendars(
     ...deps,
     retry: { baseMs: 5, capMs: 20 },
   })
-  async function signedIn(): Promise<OpenedAccess> {
-    const { accessToken } = await graph.grant(user, [
-      'openid',
-      'offline_access',
-      'User.Read',
-      ...OUTLOOK_CALENDAR_SCOPES,
-    ])
-    const access: MailAccess = {
-      accountId: 'acc_microsoft',
-      email: user,
-      settings: {},
-      secrets: {},
-      accessToken: async () => accessToken,
-    }
-    return { access, expireTokens: () => graph.expireAccessTokens(user), revoke: () => graph.revokeGrants(user) }
-  }
-  const opened = owner === 'tenant' ? microsoftTenantAccess(graph, user, tenant) : await signedIn()
+  const opened =
+    owner === 'tenant'
+      ? microsoftTenantAccess(graph, user, tenant)
+      : await userAccess(graph, user, ['openid', 'offline_access', 'User.Read', ...OUTLOOK_CALENDAR_SCOPES])
   const { access } = opened
   return {
     graph,

@@ -5,7 +5,7 @@ import type { MailAccess, SendProvider } from '../../src/providers/contract/inde
 import { microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, startMicrosoft } from './microsoft.ts'
-import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './tenant-access.ts'
+import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './opened-access.ts'
 
 const USER = 'ada@example.test'
 /** Before a request is sent again. */

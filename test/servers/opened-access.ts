@@ -14,6 +14,29 @@ export interface OpenedAccess {
   revoke(): void
 }
 
+/** The users of a fake, as OAuth knows them. */
+interface Users {
+  grant(user: string, scopes: string[]): Promise<{ accessToken: string }>
+  expireAccessTokens(user: string): void
+  revokeGrants(user: string): void
+}
+
+/** A mailbox opened with a token of its user, which nobody refreshes. */
+export async function userAccess(users: Users, user: string, scopes: string[]): Promise<OpenedAccess> {
+  const { accessToken } = await users.grant(user, scopes)
+  return {
+    access: {
+      accountId: 'acc_user',
+      email: user,
+      settings: {},
+      secrets: {},
+      accessToken: async () => accessToken,
+    },
+    expireTokens: () => users.expireAccessTokens(user),
+    revoke: () => users.revokeGrants(user),
+  }
+}
+
 export const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
 const ROLES = ['Mail.ReadWrite', 'Mail.Send', 'Calendars.ReadWrite', 'Contacts.ReadWrite']
 const SCOPES = ['gmail.modify', 'calendar.events', 'calendar.readonly', 'contacts']
