@@ -154,7 +154,7 @@ const documentedBody = {
 
 export const createBody = Type.Object(
   {
-    provider: Type.Optional(Type.Enum(['gmail', 'microsoft', 'imap'])),
+    provider: Type.Optional(providerSchema),
     customUserId,
     refreshToken: optionalText('For gmail and microsoft, and with oauthProvider.'),
     oauthProvider: optionalText('For imap with a refreshToken: the name in OAUTH_PROVIDERS.'),

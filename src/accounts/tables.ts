@@ -1,10 +1,11 @@
 import type { Generated } from 'kysely'
+import type { ProviderName } from '../providers/contract/index.ts'
 
 /** Columns of `accounts`. Booleans are 0 or 1, times milliseconds, JSON text. */
 interface AccountTable {
   id: string
   email: string
-  provider: 'gmail' | 'microsoft' | 'imap'
+  provider: ProviderName
   /** The state of its sync. Pausing does not change it. */
   status: 'connecting' | 'syncing' | 'connected' | 'auth_error' | 'error'
   /** Human-readable; null without a problem. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { UnreadableItem } from '../accounts/collections/index.ts'
 import { providerSchema } from '../events/index.ts'
-import { isOwnZone } from '../platform/calendar/own-zone.ts'
+import { isOwnZone } from '../platform/calendar/read-vtimezone.ts'
 import { nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { isoTime } from '../platform/time/time.ts'
 import type { EventTime, ProviderName, RemoteAttendee, RemoteEvent } from '../providers/contract/index.ts'

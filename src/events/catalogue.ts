@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import type { ProviderName } from '../providers/contract/index.ts'
+import { PROVIDER_NAMES, type ProviderName } from '../providers/contract/index.ts'
 
 /** One event type. Each feature declares its own; `src/app/feature-list.ts` collects them. */
 export interface EventDeclaration<Data extends TSchema = TSchema> {
@@ -63,7 +63,7 @@ export function eventCatalogue(recorded: EventDeclarations): EventCatalogue {
   }
 }
 
-export const providerSchema = Type.Enum(['gmail', 'microsoft', 'imap'])
+export const providerSchema = Type.Enum([...PROVIDER_NAMES])
 
 export const addressSchema = Type.Object({ name: Type.String(), email: Type.String() }, { title: 'Address' })
 

@@ -2,10 +2,9 @@
 
 import { type ApiRequest, type Client, type IdempotentOptions, path, type RequestOptions } from '../http/client.ts'
 import { readStream, type StreamOptions } from '../http/event-stream.ts'
-import type { PagedList } from '../http/page.ts'
+import { listPages, type PagedList } from '../http/page.ts'
 import type { Files } from '../http/upload.ts'
 import type { Body, List, Query, Result } from '../operation-types.ts'
-import { listPages } from '../http/list-pages.ts'
 import type { Event, LogEntry } from './schema.ts'
 
 /** Sessions of hosted authentication, in which users connect their mailboxes. */

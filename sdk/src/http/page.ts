@@ -1,4 +1,5 @@
 import type { Pagination } from '../generated/schema.ts'
+import type { ApiRequest, Client, RequestOptions } from './client.ts'
 
 /** What a list returns, beside its items. */
 export interface ListResponse {
@@ -64,4 +65,19 @@ export class PagedList<Item, Response extends ListResponse = ListResponse>
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     yield* await this
   }
+}
+
+/** The pages of a list, whose items are the member `name` of each response. */
+export function listPages<Item, Response extends ListResponse>(
+  client: Client,
+  request: ApiRequest,
+  name: keyof Response,
+  options: RequestOptions = {},
+): PagedList<Item, Response> {
+  async function load(cursor?: string): Promise<Page<Item, Response>> {
+    const query = cursor === undefined ? request.query : { ...request.query, cursor }
+    const response = await client.json<Response>({ ...request, query }, options)
+    return new Page(response, response[name] as readonly Item[], load)
+  }
+  return new PagedList(load)
 }

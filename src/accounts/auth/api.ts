@@ -1,11 +1,10 @@
 import { type TProperties, type TSchemaOptions, Type } from 'typebox'
+import { providerSchema } from '../../events/index.ts'
 import { documentedDefault, nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'
 
 /** How long a session can be used whose request does not say. */
 export const DEFAULT_EXPIRY_MINUTES = 30
-
-const providerName = Type.Enum(['gmail', 'microsoft', 'imap'])
 
 const sessionCode = Type.String({ minLength: 1, maxLength: 512, description: 'The single-use code of the session.' })
 const state = Type.String({
@@ -65,7 +64,7 @@ export const newSessionBody = Type.Object({
       }),
     ),
   ),
-  provider: Type.Optional(nullable(providerName)),
+  provider: Type.Optional(nullable(providerSchema)),
   redirectUri: Type.Optional(
     nullable(
       Type.String({
@@ -82,7 +81,7 @@ export const authSession = Type.Object(
     code: Type.String({ description: 'Single-use code. No other response contains it.' }),
     authUrl: Type.String({ format: 'uri', description: "Open this URL in the end user's browser." }),
     expiresAt: timestamp(),
-    provider: nullable(providerName),
+    provider: nullable(providerSchema),
     email: nullable(Type.String()),
   },
   { title: 'AuthSession' },
@@ -93,7 +92,7 @@ export const authSessionStatus = Type.Object(
     status: Type.Enum(['pending', 'started', 'completed', 'failed', 'expired'], {
       description: 'The user can retry a failed session; completed and expired are final.',
     }),
-    provider: nullable(providerName),
+    provider: nullable(providerSchema),
     email: nullable(Type.String()),
     accountId: nullable(Type.String()),
     failureCode: nullable(Type.String({ description: 'Why the last attempt failed: the code of an error.' })),
@@ -109,14 +108,14 @@ export const authSessionStatus = Type.Object(
 )
 
 export const startBody = Type.Object({
-  provider: providerName,
+  provider: providerSchema,
   state,
   email: Type.Optional(email('Login hint for the provider.')),
 })
 
 export const startedSession = Type.Object({
   success: Type.Boolean(),
-  provider: providerName,
+  provider: providerSchema,
   authorizationUrl: Type.String({
     format: 'uri',
     description: "Open this URL in the end user's browser. For imap it is the hosted form.",

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { ProviderName } from '../../providers/contract/index.ts'
 
 /** One hosted session. The database contains only the hash of its code. */
 interface AuthSessionTable {
@@ -6,7 +7,7 @@ interface AuthSessionTable {
   codeHash: string
   /** `expired` is never stored. Any status but `completed` becomes `expired` at `expiresAt`. */
   status: 'pending' | 'started' | 'completed' | 'failed'
-  provider: 'gmail' | 'microsoft' | 'imap' | null
+  provider: ProviderName | null
   /** 1: the application chose the provider, and the session accepts no other. */
   providerFixed: number
   email: string | null

@@ -48,7 +48,7 @@ export interface WebhookDeps {
 
 const SWEEP_MS = 15_000
 /**
- * Endpoints processed at once, each with up to 8 requests. High, because a run costs little while its requests hang:
+ * Endpoints processed at once, each with up to 32 requests. High, because a run costs little while its requests hang:
  * a few hundred unresponsive endpoints must not occupy every worker until their circuits open.
  */
 const CONCURRENCY = 1024

@@ -4,6 +4,6 @@
  */
 import './tables.ts'
 
+export { type Encryption, encryption } from './encryption.ts'
 export { encryptionFeature } from './feature.ts'
-export { type Encryption, encryption } from './rotation.ts'
 export { encryptionRoutes } from './routes.ts'

@@ -1,6 +1,6 @@
 import type { App, Idempotency } from '../../platform/http/index.ts'
 import { addedKey, keyStatus, promoteBody, resealBody, resealResult } from './api.ts'
-import type { Encryption } from './rotation.ts'
+import type { Encryption } from './encryption.ts'
 
 const tags = ['Operation']
 const PATH = '/encryption-keys'

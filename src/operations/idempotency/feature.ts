@@ -8,6 +8,7 @@ export const idempotencyFeature = {
   tables: {
     idempotencyKeys: { deletedBy: ['purge'] },
   },
+  // The rows say until when they are kept: see `keys.ts`.
   purge: [{ rows: 'idempotencyKeys', purge: purgeIdempotencyKeys, keptFor: 0 }],
   sealedColumns: [SEALED_RESPONSES],
   afterRestore: forgetRunning,

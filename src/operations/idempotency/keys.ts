@@ -8,6 +8,7 @@ import type { Fingerprint } from './fingerprint.ts'
 import { type KeyRow, keyStore, type Lease, type RunningKey } from './store.ts'
 
 const LEASE_MS = 60_000
+/** A key is kept for so long; the row says until when. */
 const LIFETIME_MS = 24 * 60 * 60 * 1000
 const MAX_STORED_BYTES = 64 * 1024
 /** Most first requests finish within a second. After a crash the lease lasts longer, and the client retries again. */

@@ -1,5 +1,5 @@
 import { civilDate, DAY_MS, toDay } from './days.ts'
-import { ownOffsets, parseOwnZone } from './own-zone.ts'
+import { ownOffsets, parseOwnZone } from './read-vtimezone.ts'
 import type { ReadOffset } from './zone-data/clock.ts'
 import { spelledZone, zoneDatabase } from './zone-data/database.ts'
 

@@ -7,7 +7,10 @@ import type { LoginProvider } from './login.ts'
 import type { RemoteFolder } from './message.ts'
 import type { PushProvider } from './push.ts'
 
-export type ProviderName = 'gmail' | 'microsoft' | 'imap'
+/** In the order in which they are shown. */
+export const PROVIDER_NAMES = ['gmail', 'microsoft', 'imap'] as const
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 /**
  * One kind of mailbox. A provider knows no database and no routes: it receives a `MailAccess`, returns this folder's types,

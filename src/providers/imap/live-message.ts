@@ -6,8 +6,8 @@ import type { ImapClient } from './connection/client.ts'
 import type { RequestConnection } from './connection/request-connection.ts'
 import type { WorkLimits } from './connection/work-limits.ts'
 import { asBuffer, type FetchPlan } from './messages/fetch.ts'
-import { identityQuery, isSameMessage } from './messages/identity.ts'
 import { ensurePresent, notFound } from './messages/live-parts.ts'
+import { identityQuery, isSameMessage } from './messages/same-message.ts'
 
 /** How much of a streamed message is in memory. */
 const CHUNK_BYTES = 512 * 1024

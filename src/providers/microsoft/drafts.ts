@@ -11,10 +11,10 @@ import {
 } from '../contract/index.ts'
 import { linkedContentIds } from '../shared/mime/index.ts'
 import { type Json, object, text } from '../shared/rest/index.ts'
-import type { Attach } from './attachments.ts'
 import { type Graph, messagePath, segment } from './client.ts'
 import { deleteOneForGood } from './deletion.ts'
 import { AS_TEXT, ATTACHMENT_FIELDS, foundMessage, MESSAGE_FIELDS, mapAttachments, mayHaveAttachments } from './map.ts'
+import type { Attach } from './sending/attachments.ts'
 
 const SAVING = 'saving a draft'
 const READING = 'reading a draft'

@@ -4,6 +4,7 @@
  */
 export { bookPage, embedPage } from './book-page.ts'
 export { type BookingErrorPage, bookingErrorPage } from './error-page.ts'
-export { type BookingContext, bookingHeaders } from './layout.ts'
+export type { BookingContext } from './layout.ts'
 export { bookingQuery, type ManagedBooking, managePage } from './manage-page.ts'
+export { bookingHeaders } from './page-headers.ts'
 export { bookingTexts } from './texts/index.ts'

@@ -1,5 +1,5 @@
 import { type Html, html, trustedHtml } from '../../platform/formats/html.ts'
-import { type Brand, brandLinks, brandLogo, HARDENED, styleSheet } from '../hosted/index.ts'
+import { type Brand, brandLinks, brandLogo, styleSheet } from '../hosted/index.ts'
 import type { BookingTranslate } from './texts/index.ts'
 
 /** Values that every booking page is rendered with. */
@@ -104,30 +104,3 @@ form+.button{margin-top:12px}
 [dir=rtl] .above svg{transform:scaleX(-1)}
 @media (max-width:600px){main.wide{padding:12px 8px 20px}.wide>.brand{margin:6px 8px 14px}}
 `
-
-interface BookingPolicy {
-  nonce: string
-  /** Origins of pages that may frame the page. Default: none. */
-  ancestors?: readonly string[]
-}
-
-/** The headers of a booking page: its own scripts, requests and forms, and the logos of the brand, are all it can load. */
-export function bookingHeaders({ logo, logoDark }: Brand, { nonce, ancestors }: BookingPolicy): Record<string, string> {
-  const policy = [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'nonce-${nonce}'`,
-    `connect-src 'self'`,
-    ['img-src data:', logo?.origin, logoDark?.origin].filter((part) => part !== undefined).join(' '),
-    `form-action 'self'`,
-    `base-uri 'none'`,
-    `frame-ancestors ${ancestors === undefined ? `'none'` : [`'self'`, ...ancestors].join(' ')}`,
-  ]
-  const { 'x-frame-options': frameOptions, ...headers } = HARDENED
-  return {
-    ...headers,
-    'content-security-policy': policy.join('; '),
-    // The older header cannot name origins.
-    ...(ancestors === undefined && { 'x-frame-options': frameOptions }),
-  }
-}

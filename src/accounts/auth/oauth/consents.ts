@@ -8,6 +8,7 @@ import {
   type LoginProvider,
   notGranted,
   type OAuthProvider,
+  PROVIDER_NAMES,
   type ProviderName,
 } from '../../../providers/contract/index.ts'
 import type { MailLogins, MailOAuthProvider } from '../../../providers/mail-oauth/index.ts'
@@ -50,9 +51,6 @@ export type ConsentFacts = Omit<ConsentRequest, 'session'> & { codeVerifier: str
 
 export type Consents = ReturnType<typeof consents>
 
-/** In display order. */
-const PROVIDERS: readonly ProviderName[] = ['gmail', 'microsoft', 'imap']
-
 /** Sends users to the provider's consent page and recognises them at the callback. */
 export function consents({ db, clock, sealer, publicUrl, logins, accounts }: ConsentsDeps) {
   const find = (name: string) => (isOAuth(name) ? logins[name] : logins.mail?.get(name)?.login)
@@ -84,7 +82,7 @@ export function consents({ db, clock, sealer, publicUrl, logins, accounts }: Con
     },
 
     /** The providers whose mailboxes users can connect, in display order. IMAP needs no setup. */
-    connectable: PROVIDERS.filter((name) => name === 'imap' || find(name) !== undefined),
+    connectable: PROVIDER_NAMES.filter((name) => name === 'imap' || find(name) !== undefined),
 
     /** Throws validation_failed, naming the settings, for a provider that is not configured. */
     requireConfigured(provider: ProviderName): void {

@@ -2,8 +2,8 @@ import { type Component, properties, property, withoutProperties } from '../../.
 import { parseContentLine } from '../../../platform/calendar/content-line.ts'
 import { formatLocal, parseLocal } from '../../../platform/calendar/days.ts'
 import { parameterValue, textLine } from '../../../platform/calendar/formatting.ts'
-import { describeOwnZone, parseOwnZone } from '../../../platform/calendar/own-zone.ts'
-import { describeZone } from '../../../platform/calendar/vtimezone.ts'
+import { describeOwnZone, parseOwnZone } from '../../../platform/calendar/read-vtimezone.ts'
+import { describeZone } from '../../../platform/calendar/write-vtimezone.ts'
 import { type EventInput, type EventTime, ProviderError } from '../../contract/index.ts'
 import { readEmail } from './people.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../test/kit/random/random.ts'
-import { ownZoneText } from '../../../platform/calendar/own-zone.ts'
+import { ownZoneText } from '../../../platform/calendar/read-vtimezone.ts'
 import { mapEvents } from './map.ts'
 import { ObjectZones } from './zones.ts'
 

@@ -1,7 +1,7 @@
 import { type Component, property, readText } from '../../../platform/calendar/components.ts'
 import { civilDate, DAY_MS } from '../../../platform/calendar/days.ts'
 import { WINDOWS_ZONES } from '../../../platform/calendar/generated/windows-zones.ts'
-import { type OwnZone, ownOffsets, ownZoneText, readOwnZone } from '../../../platform/calendar/own-zone.ts'
+import { type OwnZone, ownOffsets, ownZoneText, readOwnZone } from '../../../platform/calendar/read-vtimezone.ts'
 import { type ClockChange, findZone, type Zone } from '../../../platform/calendar/zone.ts'
 import { ianaZone, regionZone } from '../../../platform/calendar/zone-names.ts'
 

@@ -14,8 +14,8 @@ import type { WorkLimits } from '../connection/work-limits.ts'
 import { connectionLost, providerError } from '../errors.ts'
 import { imapFolderEdits } from '../folders/folder-edits.ts'
 import { canonicalFlags } from '../messages/flags.ts'
-import { identityQuery, isSameMessage } from '../messages/identity.ts'
 import { flagState } from '../messages/map.ts'
+import { identityQuery, isSameMessage } from '../messages/same-message.ts'
 import { listUids, uidSet } from '../messages/uids.ts'
 
 type Change = MessageChange<MessageLocation>

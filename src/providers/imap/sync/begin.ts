@@ -1,7 +1,7 @@
 import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import type { FolderStep, FolderSyncRequest } from '../../contract/index.ts'
 import { requireUidValidity } from '../folders/folders.ts'
-import { hasSameMessages } from '../messages/identity.ts'
+import { hasSameMessages } from '../messages/same-message.ts'
 import { listUids } from '../messages/uids.ts'
 import { searchUids } from '../search.ts'
 import { hasModseq } from './changes.ts'

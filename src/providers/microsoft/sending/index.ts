@@ -13,10 +13,10 @@ import {
   type SentMessageRef,
 } from '../../contract/index.ts'
 import { isRefusal, object, once, text, toOutcome } from '../../shared/rest/index.ts'
-import { attacher } from '../attachments.ts'
 import { type Graph, messagePath } from '../client.ts'
 import { deleteOneForGood } from '../deletion.ts'
 import { PageSize, withTop } from '../page-size.ts'
+import { attacher } from './attachments.ts'
 import { createDraft, type DraftWriter, isOwnField } from './create.ts'
 import { DOING } from './limits.ts'
 import { listSenders } from './senders.ts'

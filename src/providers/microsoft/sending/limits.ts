@@ -6,5 +6,7 @@ export const DOING = 'sending'
  */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 export const MAX_MIME_BYTES = (MAX_REQUEST_BYTES / 4) * 3 - 4096
+/** A larger attachment takes an upload session. */
+export const MAX_ATTACHED_BYTES = MAX_MIME_BYTES
 /** For requests of up to 4 MB. */
 export const TRANSFER_MS = 120_000

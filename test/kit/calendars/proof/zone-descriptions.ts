@@ -1,6 +1,6 @@
 import { formatLocal } from '../../../../src/platform/calendar/days.ts'
 import { formatObject, offsetText } from '../../../../src/platform/calendar/formatting.ts'
-import { describeZone } from '../../../../src/platform/calendar/vtimezone.ts'
+import { describeZone } from '../../../../src/platform/calendar/write-vtimezone.ts'
 import type { Choices } from './choices.ts'
 import type { ZoneForm } from './described.ts'
 import { FIRST_YEAR, LAST_YEAR, type Place, ZONES, zoneNamed } from './place.ts'

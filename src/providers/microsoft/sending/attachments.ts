@@ -1,9 +1,9 @@
-import { type Outbound, OutboundError } from '../../platform/outbound/index.ts'
-import { ProviderError } from '../contract/index.ts'
-import type { ComposedAttachment } from '../shared/mime/index.ts'
-import { type Json, list, object, parseJson, text } from '../shared/rest/index.ts'
-import { type Graph, messagePath } from './client.ts'
-import { MAX_MIME_BYTES, TRANSFER_MS } from './sending/limits.ts'
+import { type Outbound, OutboundError } from '../../../platform/outbound/index.ts'
+import { ProviderError } from '../../contract/index.ts'
+import type { ComposedAttachment } from '../../shared/mime/index.ts'
+import { type Json, list, object, parseJson, text } from '../../shared/rest/index.ts'
+import { type Graph, messagePath } from '../client.ts'
+import { MAX_ATTACHED_BYTES, TRANSFER_MS } from './limits.ts'
 
 interface AttachOptions {
   doing: string
@@ -37,7 +37,7 @@ async function addAttachment(
   const path = `${messagePath(messageId)}/attachments`
   const bytes = await content()
   const file = { name: filename, contentType, isInline: contentId !== null, ...(contentId !== null && { contentId }) }
-  if (bytes.length <= MAX_MIME_BYTES) {
+  if (bytes.length <= MAX_ATTACHED_BYTES) {
     const body = { '@odata.type': '#microsoft.graph.fileAttachment', ...file, contentBytes: bytes.toString('base64') }
     await graph.send('POST', path, { body, doing, signal, timeoutMs: TRANSFER_MS })
     return

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { zoneOfDescription } from '../../providers/caldav/events/zones.ts'
 import { formatObject } from './formatting.ts'
-import { describeZone } from './vtimezone.ts'
+import { describeZone } from './write-vtimezone.ts'
 
 const NEAR = Date.parse('2026-11-20T00:00:00Z')
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { spentCpuMs } from '../../../test/kit/measure/event-loop.ts'
 import { parseObject } from './components.ts'
 import { formatObject } from './formatting.ts'
-import { describeOwnZone, type OwnZone, ownOffsets, ownZoneText, parseOwnZone, readOwnZone } from './own-zone.ts'
+import { describeOwnZone, type OwnZone, ownOffsets, ownZoneText, parseOwnZone, readOwnZone } from './read-vtimezone.ts'
 import { findZone, storedZone } from './zone.ts'
 
 const observance = (kind: string, ...lines: string[]) => [`BEGIN:${kind}`, ...lines, `END:${kind}`]
