@@ -1,4 +1,4 @@
-import { readChanges } from '../../accounts/collections/index.ts'
+import { syncFromCursor } from '../../accounts/collections/index.ts'
 import { findApiChanges } from '../../accounts/index.ts'
 import { allEnded } from '../../platform/concurrency/all-ended.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
@@ -41,7 +41,7 @@ export async function syncCalendar(
 ): Promise<void> {
   const window = windowAt(deps)
   const calendar = await moveWindow(deps, owned, stored, window)
-  await readChanges(calendar, {
+  await syncFromCursor(calendar, {
     read: (row) => readCalendarChanges(deps, owned, row, window),
     find: (id) => calendarStore(deps.db.read).get(id),
     save: (row, changes) => save(deps, owned, row, changes),

@@ -1,4 +1,4 @@
-import { readChanges } from '../../accounts/collections/index.ts'
+import { syncFromCursor } from '../../accounts/collections/index.ts'
 import { findApiChanges } from '../../accounts/index.ts'
 import { readAhead } from '../../platform/concurrency/read-ahead.ts'
 import { type ContactStep, ProviderError } from '../../providers/contract/index.ts'
@@ -19,7 +19,7 @@ const STEPS_AHEAD = 2
 
 /** Reads and stores the changes of one address book. Throws `ProviderError`, `OwnershipLost`, or the signal's reason. */
 export async function syncBook(deps: AccountBooksDeps, owned: OwnedBooks, book: BookRow): Promise<void> {
-  await readChanges(book, {
+  await syncFromCursor(book, {
     read: (row) => readBookChanges(deps, owned, row),
     find: (id) => bookStore(deps.db.read).get(id),
     save: (row, changes) => save(deps, owned, row, changes),

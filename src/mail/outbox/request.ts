@@ -14,7 +14,7 @@ import {
 import type { SendBody } from './api.ts'
 import { type ParsedInput, parseInput } from './input.ts'
 import { type Composition, type PrepareDeps, type PreparedMessage, prepareMessage } from './prepare.ts'
-import { recipientsOfReply, referencesOfReply } from './reply-recipients.ts'
+import { recipientsOfReply, referencesOfReply } from './reply-fields.ts'
 
 export interface RequestDeps extends PrepareDeps {
   accounts: Accounts

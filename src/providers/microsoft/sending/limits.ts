@@ -5,8 +5,9 @@ export const DOING = 'sending'
  * session for a smaller one is refused. The rest is for the other members of the request.
  */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024
-export const MAX_MIME_BYTES = (MAX_REQUEST_BYTES / 4) * 3 - 4096
-/** A larger attachment takes an upload session. */
-export const MAX_ATTACHED_BYTES = MAX_MIME_BYTES
+const MAX_ENCODED_BYTES = (MAX_REQUEST_BYTES / 4) * 3 - 4096
+export const MAX_MIME_BYTES = MAX_ENCODED_BYTES
+/** Of one request. A larger attachment takes an upload session. */
+export const MAX_ATTACHED_BYTES = MAX_ENCODED_BYTES
 /** For requests of up to 4 MB. */
 export const TRANSFER_MS = 120_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteAddress } from '../../providers/contract/index.ts'
-import { recipientsOfReply, referencesOfReply } from './reply-recipients.ts'
+import { recipientsOfReply, referencesOfReply } from './reply-fields.ts'
 
 const OWN = 'ada@acme.example'
 

@@ -23,7 +23,7 @@ interface CollectionReader<Row extends Collection> {
  * Reads the changes of a collection, and all of it when the provider no longer knows the cursor. What the API changed meanwhile is read
  * again.
  */
-export async function readChanges<Row extends Collection>(row: Row, reader: CollectionReader<Row>): Promise<void> {
+export async function syncFromCursor<Row extends Collection>(row: Row, reader: CollectionReader<Row>): Promise<void> {
   try {
     await readUntilFresh(row, reader)
   } catch (error) {
