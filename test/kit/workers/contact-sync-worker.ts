@@ -1,6 +1,7 @@
 /**
  * A process that syncs the contacts of accounts, learns people from messages, and makes changes through the API until it is killed.
- * Arguments: data folder, database URL or '', settings in JSON, changes in JSON. Prints `started`, and `done <key>` after each change.
+ * Arguments: data folder, database URL or '', settings in JSON, changes in JSON, and after how many milliseconds without a heartbeat
+ * instances are dead. Prints `started`, and `done <key>` after each change.
  */
 
 import { accountAliases, peopleLearner } from '../../../src/contacts/index.ts'
@@ -9,12 +10,12 @@ import type { ContactChange } from '../../scenarios/contact-crashes.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { compose } from '../service/composition.ts'
 
-const [dataDir = '', databaseUrl = '', settings = '{}', changes = '[]'] = process.argv.slice(2)
+const [dataDir = '', databaseUrl = '', settings = '{}', changes = '[]', deadAfterMs = '400'] = process.argv.slice(2)
 const db = openDatabase({ dataDir, databaseUrl })
 const { context, features } = compose(db, {
   settings: JSON.parse(settings),
   features: {
-    ownership: { roundMs: 100, deadAfterMs: 400, settleMs: 0, soleProcess: databaseUrl === '' },
+    ownership: { roundMs: 100, deadAfterMs: Number(deadAfterMs), settleMs: 0, soleProcess: databaseUrl === '' },
     contacts: { pollMs: 300, retry: { baseMs: 20, capMs: 200 } },
   },
 })
