@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeOneDatabase } from '../kit/database/database.ts'
+import { describeOneDatabase, type Place } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
+import { moveTo, rotateKeys } from '../kit/service/move.ts'
 import { type Service, startService } from '../kit/service/service.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { plainMail } from '../servers/messages.ts'
@@ -20,6 +21,7 @@ const MAILBOX_SCOPES = ['gmail.modify', 'calendar.events', 'calendar.readonly']
 describeOneDatabase('an account of a tenant', 'sqlite', (open) => {
   let microsoft: Microsoft
   let google: Google
+  let place: Place
   let service: Service
   let client: Api
   beforeEach(async () => {
@@ -31,19 +33,22 @@ describeOneDatabase('an account of a tenant', 'sqlite', (open) => {
     await microsoft.deliver(SUCCESSOR, plainMail({ subject: 'For the successor' }))
     google.deliver(ADA, plainMail({ subject: 'For Ada' }))
     google.deliver(SUCCESSOR, plainMail({ subject: 'For the successor' }))
-    const { MICROSOFT_LOGIN_URL = '', MICROSOFT_GRAPH_URL = '' } = microsoft.settings
-    const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
-    service = await startService({
-      place: await open.place(),
-      environment: { MICROSOFT_LOGIN_URL, MICROSOFT_GRAPH_URL, GOOGLE_TOKEN_URL, GOOGLE_API_URL },
-    })
-    client = api(service.url, service.key)
+    place = await open.place()
+    await serve()
   })
   afterEach(async () => {
     await service.stop()
     await microsoft.close()
     await google.close()
   })
+
+  async function serve(environment: Record<string, string> = {}): Promise<void> {
+    const { MICROSOFT_LOGIN_URL = '', MICROSOFT_GRAPH_URL = '' } = microsoft.settings
+    const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
+    const providers = { MICROSOFT_LOGIN_URL, MICROSOFT_GRAPH_URL, GOOGLE_TOKEN_URL, GOOGLE_API_URL }
+    service = await startService({ place, environment: { ...providers, ...environment } })
+    client = api(service.url, service.key)
+  }
 
   async function connectMicrosoft(): Promise<string> {
     const { id: clientId } = microsoft.client
@@ -143,5 +148,36 @@ describeOneDatabase('an account of a tenant', 'sqlite', (open) => {
     expect([successor === ada, await subjects(successor)]).toEqual([false, ['For the successor']])
     expect(await connect(connection, NEW_ADA)).toBe(ada)
     expect(await subjects(ada)).toEqual(['For Ada'])
+  })
+
+  it('goes on with the new key alone after a rotation of the encryption keys, a backup and a restore', async () => {
+    microsoft.applications.consent(TENANT)
+    google.delegation.authorise('acme.example', { admins: [ADMIN] })
+    const connections = [await connectMicrosoft(), await connectGoogle()]
+    const accounts = await Promise.all(connections.map((connection) => connect(connection, ADA)))
+    const key = await rotateKeys(client, place)
+    await service.stop()
+    const restored = await open.place()
+    await moveTo(restored, place, key)
+    place = restored
+    await serve({ ENCRYPTION_KEYS: key })
+    const tokensBefore = [microsoft.applications.tokenRequests, google.delegation.tokenRequests] as const
+    await microsoft.deliver(ADA, plainMail({ subject: 'After the restore' }))
+    google.deliver(ADA, plainMail({ subject: 'After the restore' }))
+    for (const account of accounts) {
+      await client.post(`/accounts/${account}/sync`)
+      await eventually(async () => {
+        const { events } = (await client.get(`/events?accountId=${account}&type=message.received`)).json
+        expect(events.map(({ data }: { data: { subject: string } }) => data.subject)).toContain('After the restore')
+      })
+      expect((await client.get(`/accounts/${account}`)).json.status).toBe('connected')
+    }
+    // Backups have no access tokens: the secrets that were sealed again issue new ones.
+    expect(microsoft.applications.tokenRequests).toBeGreaterThan(tokensBefore[0])
+    expect(google.delegation.tokenRequests).toBeGreaterThan(tokensBefore[1])
+    const shown = (await client.get('/connections')).json.connections
+    expect(shown.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual(
+      connections.toReversed().map((id) => [id, 'connected']),
+    )
   })
 })
