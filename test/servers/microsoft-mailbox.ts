@@ -1,8 +1,8 @@
 import { type OutboundDeps, outbound } from '../../src/platform/outbound/index.ts'
-import { type Clock, systemClock } from '../../src/platform/time/clock.ts'
+import { systemClock } from '../../src/platform/time/clock.ts'
 import type { IdMailboxFixture } from '../../src/providers/conformance/id-mailbox-fixture.ts'
 import type { MailAccess, SendProvider } from '../../src/providers/contract/index.ts'
-import { microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
+import { type MicrosoftDeps, microsoftLogin, microsoftProvider } from '../../src/providers/microsoft/index.ts'
 import { openGuard } from './imap-mailbox.ts'
 import { type Microsoft, startMicrosoft } from './microsoft.ts'
 import { microsoftTenantAccess, type OpenedAccess, TENANT, type TokenOwner } from './opened-access.ts'
@@ -12,13 +12,14 @@ const USER = 'ada@example.test'
 const SOON = { baseMs: 5, capMs: 20 }
 
 /** The provider for a Graph at this address. */
-export function microsoftAt(graphUrl: string, clock: Clock = systemClock) {
+export function microsoftAt(graphUrl: string, more: Partial<MicrosoftDeps> = {}) {
   return microsoftProvider({
     graphUrl,
     loginUrl: graphUrl,
-    clock,
+    clock: systemClock,
     outbound: outbound({ guard: openGuard }),
     retry: SOON,
+    ...more,
   })
 }
 

@@ -72,7 +72,7 @@ describeEachDatabase('a push subscription', (open) => {
         .execute()
     })
     const gmail = gmailProvider({ apiUrl: google.url, clock: systemClock })
-    const graph = microsoftAt(microsoft.url, clock)
+    const graph = microsoftAt(microsoft.url, { clock })
     closers.push(
       () => gmail.mail.closeConnections(),
       () => graph.mail.closeConnections(),

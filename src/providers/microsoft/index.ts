@@ -21,7 +21,7 @@ import {
   type SendProvider,
   type TenantProvider,
 } from '../contract/index.ts'
-import { object, restClient } from '../shared/rest/index.ts'
+import { object, restClient, type SharedLimit } from '../shared/rest/index.ts'
 import { microsoftBackfill } from './backfill.ts'
 import { microsoftCalendars } from './calendar/index.ts'
 import { Graph } from './client.ts'
@@ -35,6 +35,7 @@ import { RATE_LIMIT } from './polling.ts'
 import { microsoftPush } from './push.ts'
 import { attacher } from './sending/attachments.ts'
 import { microsoftSending } from './sending/index.ts'
+import { SubscriptionChanges } from './subscription-changes.ts'
 import { MicrosoftSession } from './sync/session.ts'
 import { microsoftTenant } from './tenant.ts'
 
@@ -54,6 +55,8 @@ export interface MicrosoftDeps {
   rangeEvents?: number
   /** For tests: the pauses before a request is sent again. */
   retry?: Backoff
+  /** For tests: how many subscriptions are created and renewed in which time. */
+  subscriptions?: SharedLimit
 }
 
 /** Users without a licence for Exchange sign in all the same: Graph accepts their token, and Exchange refuses it or finds nothing. */
@@ -72,7 +75,7 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
   tenant: TenantProvider<'microsoft'>
   contacts: ContactsProvider
 } {
-  const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry } = deps
+  const { graphUrl, loginUrl, login, clock, outbound, verifyMs = 10_000, rangeEvents, retry, subscriptions } = deps
   const root = `${graphUrl.replace(/\/+$/, '')}/v1.0`
   const client = restClient({
     root,
@@ -82,6 +85,10 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     limits: retry ? { retry } : {},
   })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })
+  const changes = new SubscriptionChanges(clock, subscriptions)
+  // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
+  const push = (items: 'messages' | 'events') =>
+    microsoftPush({ openGraph: (access) => graph(access, false), clock, items, changes })
 
   async function verify(access: MailAccess, signal: AbortSignal): Promise<{ folders: RemoteFolder[] }> {
     const giveUp = new AbortController()
@@ -136,17 +143,15 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
         return microsoftDrafts(urgent, folderPath, { clock, attach })
       },
       endPause: client.endPause,
-      closeConnections: (accountId) => client.close(accountId),
+      closeConnections(accountId) {
+        if (accountId === undefined) changes.close()
+        return client.close(accountId)
+      },
     },
     sending: microsoftSending((access) => graph(access, false), outbound),
-    calendar: microsoftCalendars(graph, clock, rangeEvents),
+    calendar: microsoftCalendars({ openGraph: graph, clock, push: push('events'), maxEvents: rangeEvents }),
     contacts: microsoftContacts(graph, clock),
-    // Not urgent: Graph calls our notification address before it responds, which may take longer than an urgent request may.
-    push: microsoftPush(
-      (access) => graph(access, false),
-      () => clock.now(),
-      'messages',
-    ),
+    push: push('messages'),
     tenant: microsoftTenant({
       loginUrl,
       graphUrl,

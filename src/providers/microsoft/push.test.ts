@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { MICROSOFT_SCOPES, OUTLOOK_CALENDAR_SCOPES, startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { microsoftAt } from '../../../test/servers/microsoft-mailbox.ts'
+import type { SharedLimit } from '../shared/rest/index.ts'
 
 const USER = 'ada@example.test'
 const WEBHOOK = {
@@ -13,7 +14,7 @@ const WEBHOOK = {
   lifecycleUrl: 'https://posthorn.test/lifecycle',
 }
 
-async function subscribing(scopes = MICROSOFT_SCOPES) {
+async function subscribing(scopes = MICROSOFT_SCOPES, subscriptions?: SharedLimit) {
   const graph = await startMicrosoft()
   graph.addUser(USER)
   const { accessToken } = await graph.grant(USER, scopes)
@@ -24,7 +25,7 @@ async function subscribing(scopes = MICROSOFT_SCOPES) {
   })
   await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
   graph.subscriptions.route('https://posthorn.test', `http://127.0.0.1:${(hook.address() as AddressInfo).port}`)
-  const { mail, push, calendar } = microsoftAt(graph.url)
+  const { mail, push, calendar } = microsoftAt(graph.url, { ...(subscriptions !== undefined && { subscriptions }) })
   onTestFinished(async () => {
     await mail.closeConnections()
     await graph.close()
@@ -38,7 +39,7 @@ async function subscribing(scopes = MICROSOFT_SCOPES) {
     secrets: {},
     accessToken: async () => accessToken,
   }
-  return { graph, push, calendarPush: calendar.push, access }
+  return { graph, mail, push, calendarPush: calendar.push, access }
 }
 
 it('begins, receives notifications with immutable ids, renews and ends a subscription', async () => {
@@ -102,4 +103,32 @@ it('subscribes to the events of all calendars', async () => {
   expect((await calendarPush.renew(access, 'calendar', begun.id, WEBHOOK)).id).toBe(begun.id)
   await calendarPush.end(access, begun.id)
   expect(graph.subscriptions.of(USER)).toEqual([])
+})
+
+it('starts and renews subscriptions to messages and events within the limit that they share', async () => {
+  const scopes = [...MICROSOFT_SCOPES, ...OUTLOOK_CALENDAR_SCOPES]
+  // As with Graph, whose limit is twice what one instance uses.
+  const { graph, push, calendarPush, access } = await subscribing(scopes, { units: 20, perMs: 1000 })
+  const most = { most: 40, perMs: 1000, key: () => '' }
+  graph.limits.enforce([
+    { ...most, name: 'changes of subscriptions', units: ({ endpoint }) => (/\/subscriptions/.test(endpoint) ? 1 : 0) },
+  ])
+  const startedMs = performance.now()
+  const begun = await Promise.all(
+    Array.from({ length: 24 }, (_, index) =>
+      index % 2 === 0 ? push.begin(access, WEBHOOK) : calendarPush.begin(access, 'calendar', WEBHOOK),
+    ),
+  )
+  await Promise.all(begun.map(({ id }) => push.renew(access, id, WEBHOOK)))
+  expect(graph.limits.refused).toEqual([])
+  // 48 changes, 18 of them at once, and 18 each 1.1 s.
+  expect(performance.now() - startedMs).toBeGreaterThan(2000)
+})
+
+it('ends the waiting for a turn when the connections are closed', async () => {
+  const { mail, push, access } = await subscribing(MICROSOFT_SCOPES, { units: 1, perMs: 3_600_000 })
+  await push.begin(access, WEBHOOK)
+  const ended = expect(push.begin(access, WEBHOOK)).rejects.toMatchObject({ kind: 'unavailable' })
+  await mail.closeConnections()
+  await ended
 })

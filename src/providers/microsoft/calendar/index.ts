@@ -19,7 +19,6 @@ import {
 } from '../../contract/index.ts'
 import { type Json, list, object, PageLinks, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
-import { microsoftPush } from '../push.ts'
 import { microsoftCalendarEdits } from './edits.ts'
 import { microsoftFreeBusy } from './free-busy.ts'
 import { CALENDAR_FIELDS, readOwner, readType, remoteCalendar, remoteEvent } from './map.ts'
@@ -32,11 +31,21 @@ const MAX_EVENTS = 10_000
 const PAGE = 100
 const MONTH_MS = 31 * DAY_MS
 
-export function microsoftCalendars(
-  openGraph: (access: MailAccess, urgent: boolean) => Graph,
-  clock: Clock,
+interface MicrosoftCalendarsDeps {
+  openGraph(access: MailAccess, urgent: boolean): Graph
+  clock: Clock
+  /** Subscribes to the events of a mailbox. */
+  push: PushProvider
+  /** How many events a read of a time range may return. */
+  maxEvents?: number | undefined
+}
+
+export function microsoftCalendars({
+  openGraph,
+  clock,
+  push,
   maxEvents = MAX_EVENTS,
-): Required<CalendarProvider> {
+}: MicrosoftCalendarsDeps): Required<CalendarProvider> {
   return {
     open(access): CalendarAccount {
       const { email } = access
@@ -48,13 +57,7 @@ export function microsoftCalendars(
     },
     edits: (access) => microsoftCalendarEdits(openGraph(access, true), access.email, clock),
     freeBusy: (access) => microsoftFreeBusy(openGraph(access, true), access.email),
-    push: calendarPush(
-      microsoftPush(
-        (access) => openGraph(access, false),
-        () => clock.now(),
-        'events',
-      ),
-    ),
+    push: calendarPush(push),
   }
 }
 

@@ -7,7 +7,7 @@ import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contr
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
 import { parseJson } from './json.ts'
-import { ProjectBudget } from './project-budget.ts'
+import { MINUTE_MS, ProjectBudget } from './project-budget.ts'
 import type { Priority, QuotaRefusal } from './quota.ts'
 import { type RateLimit, RateLimiter } from './rate-limiter.ts'
 import { mayRepeat, requestBody, requestHeaders, requestUrl } from './request.ts'
@@ -76,7 +76,7 @@ export function restClient(options: RestClientOptions): RestClient {
   function projectBudget(access: MailAccess): ProjectBudget | undefined {
     if (projects === undefined) return undefined
     const name = projects.nameOf(access)
-    const budget = budgets.get(name) ?? new ProjectBudget(projects.unitsPerMinute, clock)
+    const budget = budgets.get(name) ?? new ProjectBudget({ units: projects.unitsPerMinute, perMs: MINUTE_MS }, clock)
     budgets.set(name, budget)
     return budget
   }

@@ -12,5 +12,6 @@ export { type Json, list, object, parseJson, parser, text, time, UnexpectedRespo
 export { isFailure, isReading, mayBeOfMessage, resultOfEach } from './message-failures.ts'
 export { isRefusal, once, toOutcome } from './outcome.ts'
 export { PageLinks } from './page-links.ts'
+export { ProjectBudget, type SharedLimit } from './project-budget.ts'
 export type { QuotaLimits, QuotaRefusal } from './quota.ts'
 export type { RateLimit } from './rate-limiter.ts'

@@ -6,10 +6,15 @@ interface Slice {
   units: number
 }
 
-const MINUTE_MS = 60_000
+/** A limit that mailboxes share: so many units in each time of this length. */
+export interface SharedLimit {
+  units: number
+  perMs: number
+}
+
+export const MINUTE_MS = 60_000
 /** Requests of so many milliseconds are counted together, so that thousands of mailboxes cost no more than a few. */
 const SLICE_MS = 100
-const WINDOW_MS = MINUTE_MS + SLICE_MS
 /** The part of the limit up to which each priority may fill it. API callers are few, and do not wait. */
 const PARTS: Readonly<Record<Priority, number>> = { urgent: Infinity, normal: 0.9, background: 0.8 }
 /** The smallest limit that refusals lead to, as a part of the configured one. */
@@ -18,20 +23,24 @@ const LEAST = 0.1
 const RAISE_MS = 60_000
 const RAISE = 1.1
 
-/** The units of a minute that all mailboxes of one project of the provider share, as far as this process uses them. */
+/** The units that all mailboxes of one project of the provider share, as far as this process uses them. */
 export class ProjectBudget {
   readonly #clock: Clock
   readonly #most: number
+  readonly #perMs: number
+  readonly #windowMs: number
   #units: number
-  /** In the order of time, of the last minute. */
+  /** In the order of time, of the last window. */
   readonly #slices: Slice[] = []
   #spent = 0
   #changedAt = 0
 
-  constructor(unitsPerMinute: number, clock: Clock) {
+  constructor({ units, perMs }: SharedLimit, clock: Clock) {
     this.#clock = clock
-    this.#most = unitsPerMinute
-    this.#units = unitsPerMinute
+    this.#most = units
+    this.#units = units
+    this.#perMs = perMs
+    this.#windowMs = perMs + SLICE_MS
   }
 
   /** How long a request must wait until it may spend `cost`. Zero: not at all. */
@@ -43,9 +52,9 @@ export class ProjectBudget {
     if (excess <= 0) return 0
     for (const { at, units } of this.#slices) {
       excess -= units
-      if (excess <= 0) return at + WINDOW_MS - this.#clock.monotonic()
+      if (excess <= 0) return at + this.#windowMs - this.#clock.monotonic()
     }
-    return WINDOW_MS
+    return this.#windowMs
   }
 
   spend(units: number): void {
@@ -59,7 +68,8 @@ export class ProjectBudget {
   /** The provider refused a request because the project's limit was exceeded, perhaps by another process. */
   refuse({ unitsPerMinute }: QuotaRefusal): void {
     this.#forget()
-    this.#units = Math.max(this.#most * LEAST, Math.min(this.#units, unitsPerMinute ?? this.#spent))
+    const named = unitsPerMinute === undefined ? this.#spent : (unitsPerMinute * this.#perMs) / MINUTE_MS
+    this.#units = Math.max(this.#most * LEAST, Math.min(this.#units, named))
     this.#changedAt = this.#clock.monotonic()
   }
 
@@ -71,7 +81,7 @@ export class ProjectBudget {
   }
 
   #forget(): void {
-    const since = this.#clock.monotonic() - WINDOW_MS
+    const since = this.#clock.monotonic() - this.#windowMs
     for (let first = this.#slices[0]; first !== undefined && first.at <= since; first = this.#slices[0]) {
       this.#spent -= first.units
       this.#slices.shift()
