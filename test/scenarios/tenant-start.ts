@@ -22,6 +22,14 @@ export interface StartingTenant {
   connection: object
   /** Makes a user with one message. */
   addUser(email: string): Promise<void>
+  deliver(email: string, subject: string): Promise<void>
+  expireTokens(): void
+  /** How long a request for a token takes. */
+  readonly pace: { latencyMs: number }
+  /** The users for whom tokens are being requested. At Microsoft one token is for all. */
+  requesting(): readonly string[]
+  /** The most requests at a time for one token. */
+  peakTokenRequests(): number
   calls(): readonly Call[]
   /** The users whose first sync of calendars has begun. */
   haveReadCalendars(): ReadonlySet<string | null>
@@ -55,6 +63,13 @@ export async function startingMicrosoft(): Promise<StartingTenant> {
       microsoft.addUser(email, { tenant: TENANT })
       await microsoft.deliver(email, plainMail({ subject: `For ${email}` }))
     },
+    async deliver(email, subject) {
+      await microsoft.deliver(email, plainMail({ subject }))
+    },
+    expireTokens: () => microsoft.expireAccessTokens(),
+    pace: microsoft.applications.pace,
+    requesting: () => (microsoft.applications.runningTokenRequests > 0 ? users : []),
+    peakTokenRequests: () => microsoft.applications.peakTokenRequests,
     calls: () => microsoft.calls.all,
     haveReadCalendars: () => usersOf(microsoft.calls.all, /\/calendarView\/delta$/),
     tokenRequests: () => microsoft.applications.tokenRequests,
@@ -85,6 +100,13 @@ export async function startingGoogle(): Promise<StartingTenant> {
       google.addUser(email)
       google.deliver(email, plainMail({ subject: `For ${email}` }))
     },
+    async deliver(email, subject) {
+      google.deliver(email, plainMail({ subject }))
+    },
+    expireTokens: () => google.expireAccessTokens(),
+    pace: google.delegation.pace,
+    requesting: google.delegation.requesting,
+    peakTokenRequests: () => google.delegation.peakTokenRequests,
     calls: () => google.calls.all,
     haveReadCalendars: () => usersOf(google.calls.all, / \/calendar\/.*\/events$/),
     tokenRequests: () => google.delegation.tokenRequests,

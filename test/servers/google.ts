@@ -107,7 +107,10 @@ export interface Google {
   /** The limits of the project, and those of other APIs. None until a test enforces them. */
   limits: Limits
   /** Domain-wide delegation to a service account. */
-  delegation: Pick<ReturnType<typeof delegation>, 'addresses' | 'authorise' | 'keyFile' | 'tokenRequests'>
+  delegation: Pick<
+    ReturnType<typeof delegation>,
+    'addresses' | 'authorise' | 'keyFile' | 'pace' | 'peakTokenRequests' | 'requesting' | 'tokenRequests'
+  >
   pubsub: Pubsub
   watch: Pick<Watch, 'expire' | 'watched'>
   close(): Promise<void>
@@ -135,7 +138,11 @@ export async function startGoogle(options: { port?: number; now?: () => number }
   const watches = watch(() => mail, topic)
   const mail = gmail(emulator, watches.changed)
   const delegated = delegation(url, tokens, (email) => emulator.users().some((user) => user.email === email))
-  const oauth = googleOauth(emulator, tokens, (assertion) => delegated.exchange(assertion) ?? topic.exchange(assertion))
+  const oauth = googleOauth(
+    emulator,
+    tokens,
+    async (assertion) => (await delegated.exchange(assertion)) ?? topic.exchange(assertion),
+  )
   const directory = directoryRoutes({
     workspace: () => delegated.workspace,
     users: () => emulator.users(),

@@ -138,7 +138,14 @@ export interface Microsoft {
   /** Consents of administrators to the application, for whole tenants. */
   applications: Pick<
     ReturnType<typeof applications>,
-    'addresses' | 'consent' | 'refuse' | 'share' | 'tokenRequests' | 'peakTokenRequests' | 'pace'
+    | 'addresses'
+    | 'consent'
+    | 'refuse'
+    | 'share'
+    | 'tokenRequests'
+    | 'runningTokenRequests'
+    | 'peakTokenRequests'
+    | 'pace'
   >
   subscriptions: Pick<Subscriptions, 'of' | 'expire' | 'sent' | 'flush' | 'route' | 'enabled'>
   lifecycle(user: string, event: Lifecycle): Promise<void>

@@ -30,7 +30,11 @@ export interface Workspace {
 export function delegation(url: string, tokens: Tokens, hasUser: (email: string) => boolean) {
   let workspace: Workspace | undefined
   const addresses = new Addresses()
+  const pace = { latencyMs: 0 }
   let tokenRequests = 0
+  /** How many requests for tokens run now, by the user whom they name. */
+  const running = new Map<string, number>()
+  let peak = 0
 
   function keyFile(keyId = 'key-1'): Record<string, string> {
     const [first, second] = accountKeys()
@@ -67,12 +71,31 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
   }
 
   /** Undefined for an assertion of another service account. */
-  function exchange(assertion: string): Response | undefined {
+  async function exchange(assertion: string): Promise<Response | undefined> {
     const [head = '', payload = '', signature = ''] = assertion.split('.')
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
-    const { iss, aud, exp, iat, scope, sub } = claims
+    const { iss, sub } = claims
     if (iss !== EMAIL || workspace === undefined) return undefined
     tokenRequests += 1
+    await wait(String(sub))
+    return issue(workspace, { head, payload, signature }, claims)
+  }
+
+  async function wait(user: string): Promise<void> {
+    const count = (running.get(user) ?? 0) + 1
+    running.set(user, count)
+    peak = Math.max(peak, count)
+    await new Promise((resolve) => setTimeout(resolve, pace.latencyMs))
+    const left = (running.get(user) ?? 1) - 1
+    if (left > 0) running.set(user, left)
+    else running.delete(user)
+  }
+
+  function issue(
+    domain: Workspace,
+    { head, payload, signature }: Record<'head' | 'payload' | 'signature', string>,
+    { aud, exp, iat, scope, sub }: Record<string, unknown>,
+  ): Response {
     const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString())
     if (!isSigned(head, payload, signature, kid)) return oauthError('invalid_grant', 'Invalid JWT Signature.')
     if (aud !== `${url}/token`) return oauthError('invalid_grant', 'Invalid audience.')
@@ -84,7 +107,7 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
       )
     const scopes = String(scope ?? '').split(' ')
     // Without a user, the token is of the service account, which has no mailbox.
-    const refused = typeof sub === 'string' ? refuseUser(workspace, sub, scopes) : undefined
+    const refused = typeof sub === 'string' ? refuseUser(domain, sub, scopes) : undefined
     if (refused) return refused
     const user = typeof sub === 'string' ? (addresses.userAt(sub) ?? EMAIL) : EMAIL
     const accessToken = `ya29.${randomBytes(20).toString('base64url')}`
@@ -96,6 +119,14 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
     addresses,
     exchange,
     keyFile,
+    /** How long a request for a token takes. */
+    pace,
+    /** The users for whom tokens are being requested. */
+    requesting: (): readonly string[] => [...running.keys()],
+    /** The most requests at a time for one user. */
+    get peakTokenRequests() {
+      return peak
+    },
     get tokenRequests() {
       return tokenRequests
     },

@@ -37,7 +37,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 export function googleOauth(
   emulator: Emulator,
   tokens: Tokens,
-  exchangeAssertion: (assertion: string) => Response,
+  exchangeAssertion: (assertion: string) => Promise<Response>,
 ): GoogleOauth {
   const consents = new Map<string, Consent>()
   const codes = new Map<string, Consent & { user: string }>()

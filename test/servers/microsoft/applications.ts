@@ -172,6 +172,9 @@ export function applications(emulator: Emulator, tokens: Tokens, url: string) {
     get tokenRequests() {
       return tokenRequests
     },
+    get runningTokenRequests() {
+      return running
+    },
     /** The most requests for tokens at a time. */
     get peakTokenRequests() {
       return peak
