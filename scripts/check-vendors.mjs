@@ -1,6 +1,6 @@
 // `npm run check:vendors <folder>`: runs the tests of the Google and Microsoft adapters, records what they exchange with the fakes,
 // and checks it against the vendors' own descriptions. <folder> contains them; they are not ours to ship:
-//   google/gmail.v1.json, calendar.v3.json, people.v1.json, pubsub.v1.json   discovery documents
+//   google/gmail.v1.json, calendar.v3.json, people.v1.json, pubsub.v1.json, admin.directory_v1.json   discovery documents
 //   graph-v1.0.csdl                                          the metadata of Graph
 // Further arguments replace the tests that run.
 import { spawnSync } from 'node:child_process'
@@ -16,6 +16,8 @@ const TESTS = [
   'src/providers/microsoft',
   'test/servers/google.test.ts',
   'test/servers/microsoft/',
+  'test/e2e/tenants.test.ts',
+  'test/e2e/google-tenants.test.ts',
 ]
 
 /** Their servers are scripts of broken responses, not the fakes. */

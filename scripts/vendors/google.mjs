@@ -5,12 +5,12 @@ import { parseJson } from './findings.mjs'
 import { checkFieldMask } from './google-fields.mjs'
 import { checkErrorBody, checkSchema, resolveSchema } from './google-schema.mjs'
 
-const DOCUMENTS = ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1']
-const PATHS = /^\/(gmail|upload\/gmail|batch|calendar|v1\/(projects|people|contactGroups))\b/
+const DOCUMENTS = ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1', 'admin.directory_v1']
+const PATHS = /^\/(gmail|upload\/gmail|batch|calendar|admin\/directory|v1\/(projects|people|contactGroups))\b/
 /** Parameters of every method. */
 const COMMON = new Set(['alt', 'fields', 'key', 'oauth_token', 'prettyPrint', 'quotaUser', 'uploadType', 'upload_id'])
 /** The documented caps of `maxResults`, which the discovery documents leave out. */
-const MAX_RESULTS = { gmail: 500, calendar: 2500 }
+const MAX_RESULTS = { gmail: 500, calendar: 2500, admin: 500 }
 const MAX_BATCH_PARTS = 100
 /** https://developers.google.com/calendar/api/v3/reference/events/list, parameter syncToken. */
 const NOT_WITH_SYNC_TOKEN = [

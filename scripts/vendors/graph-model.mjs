@@ -81,12 +81,16 @@ export function extendsType(model, name, base) {
 }
 
 /**
- * Follows a path below /v1.0: `/me/messages/AAM=/move`. Returns its pattern (`/me/messages/{id}/move`), the type of the resource,
- * whether it is a collection, and the operation. Undefined when the metadata has no such resource.
+ * Follows a path below /v1.0: `/me/messages/AAM=/move`. Returns its pattern (`/me/messages/{id}/move`, also below `/users/{id}`), the
+ * type of the resource, whether it is a collection, and the operation. Undefined when the metadata has no such resource.
  */
 export function resolvePath(model, path) {
   const segments = path.split('/').filter(Boolean).map(decodeURIComponent)
-  const roots = { me: { type: 'user', isList: false }, subscriptions: { type: 'subscription', isList: true } }
+  const roots = {
+    me: { type: 'user', isList: false },
+    users: { type: 'user', isList: true },
+    subscriptions: { type: 'subscription', isList: true },
+  }
   const root = roots[segments[0]]
   if (root === undefined) return undefined
   let at = { pattern: `/${segments[0]}`, ...root, operation: undefined }
@@ -95,7 +99,7 @@ export function resolvePath(model, path) {
     if (next === undefined) return undefined
     at = next
   }
-  return at
+  return { ...at, pattern: at.pattern.replace(/^\/users\/\{id\}\//, '/me/') }
 }
 
 function step(model, { pattern, type, isList }, segment) {

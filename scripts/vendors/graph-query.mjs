@@ -106,3 +106,10 @@ export function checkPrefer({ pattern }, headers, add) {
       add('odata.maxpagesize is too large', preference)
   }
 }
+
+/** https://learn.microsoft.com/graph/aad-advanced-queries: searches of the directory, and counts, read an index that follows later. */
+export function checkConsistency({ pattern }, options, headers, add) {
+  if (pattern !== '/users') return
+  const isAdvanced = options.has('$search') || options.has('$count')
+  if (isAdvanced && headers.consistencylevel !== 'eventual') add('no ConsistencyLevel: eventual')
+}

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseJson } from './findings.mjs'
 import { readGraphModel, resolvePath } from './graph-model.mjs'
-import { checkPrefer, checkQuery, queryOptions } from './graph-query.mjs'
+import { checkConsistency, checkPrefer, checkQuery, queryOptions } from './graph-query.mjs'
 import { checkEntity, checkValue } from './graph-values.mjs'
 
 const MAX_BATCH_ITEMS = 20
@@ -42,6 +42,7 @@ function checkExchange(model, exchange, findings) {
   const options = queryOptions(search)
   checkQuery(model, resource, options, add('request'))
   checkPrefer(resource, headers, add('request'))
+  checkConsistency(resource, options, headers, add('request'))
   checkRequestBody(model, resource, exchange, add('request'))
   if (resource.operation?.kind === 'Action' && method !== 'POST') findings.add('request', where, 'an action takes POST')
   if (!isComplete || responseBody === null || body === null) return

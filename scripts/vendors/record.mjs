@@ -6,7 +6,8 @@ import { threadId } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 
 const FILE = join(process.env.VENDOR_RECORDS ?? '.', `${process.pid}-${threadId}.jsonl`)
-const VENDORS = /^\/(gmail\/v1|upload\/gmail|batch\/|calendar\/v3|v1\/(projects|people|contactGroups)\b|v1\.0\/)/
+const VENDORS =
+  /^\/(gmail\/v1|upload\/gmail|batch\/|calendar\/v3|admin\/directory\/v1|v1\/(projects|people|contactGroups)\b|v1\.0\/)/
 /** Longer bodies are those of attachments. */
 const MAX_BYTES = 1024 * 1024
 

@@ -67,10 +67,35 @@ const PEOPLE = {
   },
 }
 
+const DIRECTORY = {
+  name: 'admin',
+  servicePath: '',
+  schemas: {
+    Users: { type: 'object', properties: { users: { type: 'array', items: { $ref: 'User' } } } },
+    User: { type: 'object', properties: { primaryEmail: { type: 'string' } } },
+  },
+  resources: {
+    users: {
+      methods: {
+        list: {
+          httpMethod: 'GET',
+          path: 'admin/directory/v1/users',
+          parameters: {
+            customer: { type: 'string', location: 'query' },
+            maxResults: { type: 'integer', location: 'query' },
+          },
+          response: { $ref: 'Users' },
+        },
+      },
+    },
+  },
+}
+
 const CSDL = `<Schema Namespace="microsoft.graph">
   <EnumType Name="importance"><Member Name="low"/><Member Name="high"/></EnumType>
   <EntityType Name="entity"><Property Name="id" Type="Edm.String" Nullable="false"/></EntityType>
   <EntityType Name="user" BaseType="graph.entity">
+    <Property Name="mail" Type="Edm.String"/>
     <NavigationProperty Name="messages" Type="Collection(graph.message)"/>
   </EntityType>
   <EntityType Name="message" BaseType="graph.entity">
@@ -94,8 +119,8 @@ describe('the checkers of the vendors', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'posthorn-vendors-'))
     mkdirSync(join(folder, 'google'))
-    const documents = { 'gmail.v1': GMAIL, 'people.v1': PEOPLE }
-    for (const name of ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1']) {
+    const documents = { 'gmail.v1': GMAIL, 'people.v1': PEOPLE, 'admin.directory_v1': DIRECTORY }
+    for (const name of ['gmail.v1', 'calendar.v3', 'people.v1', 'pubsub.v1', 'admin.directory_v1']) {
       const document = documents[name] ?? { servicePath: '', schemas: {} }
       writeFileSync(join(folder, 'google', `${name}.json`), JSON.stringify(document))
     }
@@ -139,6 +164,9 @@ describe('the checkers of the vendors', () => {
       ['response: .messages[].sizeEstimate is no integer'],
     ],
     ['/gmail/v1/users/me/messages', { total: 1 }, ['response: unknown property .total']],
+    ['/admin/directory/v1/users?customer=my_customer&maxResults=500', { users: [{ primaryEmail: 'a' }] }, []],
+    ['/admin/directory/v1/users?domain=x', {}, ['request: unknown parameter domain']],
+    ['/admin/directory/v1/users?maxResults=501', {}, ['request: maxResults is over the cap']],
   ])('Google: %s', (url, responseBody, expected) => {
     expect(found({ url, responseBody })).toEqual(expected)
   })
@@ -169,6 +197,11 @@ describe('the checkers of the vendors', () => {
   it.each([
     ['/v1.0/me/messages?$select=subject&$top=10', page({ ...message, subject: 'a' }), []],
     ['/v1.0/me/mail', {}, ['request: no such resource']],
+    ['/v1.0/users/ada%40acme.example/messages?$select=subject', page({ ...message, subject: 'a' }), []],
+    ['/v1.0/users/1/mail', {}, ['request: no such resource']],
+    ['/v1.0/users?$select=mail&$top=10', page({ id: '1', mail: 'a' }), []],
+    ['/v1.0/users?$select=office', page(), ['request: $select of the unknown office of user']],
+    ['/v1.0/users?$search="mail:a"', page(), ['request: no ConsistencyLevel: eventual']],
     ['/v1.0/me/messages?$select=body', page(), ['request: $select of the unknown body of message']],
     [
       '/v1.0/me/messages?$select=subject',
