@@ -220,10 +220,10 @@ async function verifiedLink(
   }
   const { provider = 'imap' } = body
   if (provider !== 'imap') {
+    const refreshToken = body.refreshToken?.trim()
+    if (!refreshToken) throw noCredentials()
     const login = findLogin(provider)
     if (login === undefined) throw invalid('body.provider', `is not configured; set ${OAUTH_SETTINGS[provider]}`)
-    const refreshToken = body.refreshToken?.trim()
-    if (!refreshToken) throw invalid('body.refreshToken', 'is required')
     const input = { provider, refreshToken, email: body.email?.trim() || undefined, customUserId }
     return verifiedImport({ login, mail: findMail(provider) }, input)
   }
@@ -242,6 +242,14 @@ async function verifiedLink(
   await verifyImap({ mail, verifications, keepConnection: true }, connection)
   await verifyFurtherServers({ ...further, verifications }, connection)
   return { provider, customUserId, ...connection }
+}
+
+/** A mailbox at Google or Microsoft is connected in two ways. */
+function noCredentials(): AppError {
+  return invalidFields([
+    { path: 'body.refreshToken', message: 'is required, unless connectionId is given' },
+    { path: 'body.connectionId', message: 'is required, unless refreshToken is given' },
+  ])
 }
 
 function toChanges({ paused, customUserId, watch }: Static<typeof patchBody>): AccountChanges {

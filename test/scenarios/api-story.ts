@@ -42,7 +42,7 @@ export interface ApiStory {
 }
 
 /** Operations that must come first, in this order; all others follow, then `LAST`. */
-export const FIRST = ['POST /webhooks/endpoints', 'POST /accounts', 'POST /auth/sessions', 'POST /connections']
+export const FIRST = ['POST /webhooks/endpoints', 'POST /connections', 'POST /accounts', 'POST /auth/sessions']
 export const LAST = [
   'POST /drafts',
   'POST /accounts/{accountId}/drafts',
@@ -94,6 +94,7 @@ const SHOWN = {
   account: 'acc_01k9zv3h5q8m2n4p6r7s8t9vwx',
   hostedAccount: 'acc_01k9zwqe8g1j3m5p7r9t2v4x6z',
   gmailAccount: 'acc_01k9zx2c4e6g8j1m3p5r7t9v1x',
+  tenantAccount: 'acc_01k9zy5b8d1f3h6k8n2q4s7v9x',
   calendar: 'cal_01k9zx2m5p7r9t2v4x6z8b1d3f',
   calendarEvent: 'cev_01k9zx2n7q9s1v3x5z7b9d2f4h',
   invitation: 'cev_01k9zx2p8r1t3v5x7z9b2d4f6h',
@@ -239,9 +240,10 @@ function replay({ service, dovecot, receiver, google, smtp, contacts, folder }: 
     'POST /webhooks/endpoints': async ({ json }) => bind(SHOWN.endpoint, json.id),
 
     async 'POST /accounts'({ json }) {
-      bind(SHOWN.account, json.id)
       const path = `/accounts/${json.id}`
       await eventually(async () => (await owner.get(path)).json.status === 'connected')
+      if (json.connectionId !== null) return bind(SHOWN.tenantAccount, json.id)
+      bind(SHOWN.account, json.id)
       await dovecot.deliver(ADA, INVOICE, { date: new Date('2026-11-20T07:59:58Z') })
       const delivery = await eventually(async () => {
         const { deliveries } = (await owner.get('/webhooks/deliveries?status=success')).json
@@ -295,6 +297,12 @@ function replay({ service, dovecot, receiver, google, smtp, contacts, folder }: 
     async 'POST /api-keys'({ json }) {
       bind(SHOWN.apiKey, json.id)
       bind(SHOWN.apiKeyText, json.key)
+    },
+
+    /** A connection is deleted after its accounts. */
+    async 'DELETE /accounts/{accountId}'() {
+      const { accounts } = (await owner.get('/accounts?limit=200')).json
+      for (const { id, connectionId } of accounts) if (connectionId !== null) await owner.delete(`/accounts/${id}`)
     },
 
     'POST /scheduler/experiences/{slug}/holds': async ({ json }) => bind(SHOWN.hold, json.id),
