@@ -5,8 +5,10 @@ import { screenshots } from '../kit/browser/screenshots.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type Service, startService } from '../kit/service/service.ts'
+import { walkGoogleConnection, walkMicrosoftConnection } from '../scenarios/portal-connections.ts'
 import { OPERATOR, type PortalVisit, visitPortal } from '../scenarios/portal-visit.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../servers/dovecot.ts'
+import { type Google, startGoogle } from '../servers/google.ts'
 import { plainMail } from '../servers/messages.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
@@ -40,6 +42,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
   let proxy: ReverseProxy
   let receiver: Receiver
   let microsoft: Microsoft
+  let google: Google
   let visit: PortalVisit
   let owner: Api
   let accountId = ''
@@ -51,8 +54,10 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     proxy = await startProxy('/posthorn')
     receiver = await startReceiver()
     microsoft = await startMicrosoft()
+    google = await startGoogle()
     for (const user of [MEMBER, 'alan@tenant.example']) microsoft.addUser(user, { tenant: TENANT })
     const { MICROSOFT_LOGIN_URL = '', MICROSOFT_GRAPH_URL = '' } = microsoft.settings
+    const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
     service = await startService({
       output: () => {},
       environment: {
@@ -62,6 +67,8 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
         ADMIN_PASSWORD: OPERATOR.password,
         MICROSOFT_LOGIN_URL,
         MICROSOFT_GRAPH_URL,
+        GOOGLE_TOKEN_URL,
+        GOOGLE_API_URL,
         AUTH_SCREEN_NAME: `Acme ${HOSTILE}`,
       },
     })
@@ -92,6 +99,7 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     await receiver?.close()
     await service?.stop()
     await microsoft?.close()
+    await google?.close()
     await dovecot?.stop()
   })
 
@@ -423,5 +431,13 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable())('operation and confi
     expect((await owner.get('/connections')).json.connections).toEqual([])
     expect((await owner.get(`/accounts?q=${MEMBER}`)).json.accounts).toEqual([])
     expect(visit.problems).toEqual([])
+  })
+
+  it('adds, changes and deletes the connection of a Google Workspace, and says at each field what is wrong', async () => {
+    await walkGoogleConnection({ visit, owner, microsoft, google, tenantId: TENANT })
+  })
+
+  it('adds, changes and deletes the connection of a tenant with a certificate, then with a secret', async () => {
+    await walkMicrosoftConnection({ visit, owner, microsoft, google, tenantId: TENANT })
   })
 })

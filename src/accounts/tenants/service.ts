@@ -183,7 +183,7 @@ function toRequestError(error: unknown, credentials: TenantCredentials): unknown
   if (error.kind === 'auth_expired') {
     return invalid(`body.${refusedField(error, credentials)}`, `is refused. ${error.message}`)
   }
-  const options = { cause: error, message: `${error.message}.` }
+  const options = { cause: error, message: `${error.message}. Nothing was stored. Try again.` }
   return new AppError(error.timedOut ? 'provider_timeout' : 'provider_unavailable', options)
 }
 

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Paper, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { ApiError, Query } from '../api/client.ts'
 import { useRead } from '../api/queries.ts'
@@ -43,6 +43,8 @@ interface DataTableProps<Row> {
   cursorLabels?: CursorLabels
   /** Shown in place of an error that the page explains better. Undefined for other errors. */
   explain?(error: ApiError): ReactNode
+  /** Called once for each failed read. */
+  onError?(error: ApiError): void
   /** The account of a row, for columns with `AccountName`. */
   accountId?(row: Row): string | null
 }
@@ -78,6 +80,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     hasCursor = false,
     cursorLabels = NEWEST_FIRST,
     explain,
+    onError,
     accountId,
   } = props
   const [{ page: pageText, cursor }, setUrl] = useUrlState(['page', 'cursor'])
@@ -89,6 +92,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     { ...query, ...(hasCursor ? { cursor } : { page }), limit },
     { ...(live && { live }), ...(pollMs !== undefined && { pollMs }) },
   )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the callback is another one at each rendering.
+  useEffect(() => {
+    if (error !== null) onError?.(error)
+  }, [error])
   if (data === undefined && error !== null) {
     return (
       explain?.(error) ?? (

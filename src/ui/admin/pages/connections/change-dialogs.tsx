@@ -4,7 +4,13 @@ import { api } from '../../api/client.ts'
 import { useAction } from '../../api/queries.ts'
 import type { Connection } from '../../api/types.ts'
 import { FormProblem, fieldError } from '../../parts/field-errors.tsx'
-import { AdminEmailInput, CredentialInputs, credentialFields, NO_CREDENTIALS } from './credentials.tsx'
+import {
+  AdminEmailInput,
+  CredentialInputs,
+  type Credentials,
+  credentialFields,
+  NO_CREDENTIALS,
+} from './credentials.tsx'
 
 interface ChangeProps {
   connection: Connection
@@ -16,12 +22,13 @@ const SECRET_FIELDS = ['clientSecret', 'privateKey', 'certificate', 'serviceAcco
 
 /** Accounts that the old secret stopped are tried again with the new one. */
 export function SecretDialog({ connection, isOpen, onClose }: ChangeProps) {
-  const { provider } = connection
-  const [credentials, setCredentials] = useState(NO_CREDENTIALS)
+  const { provider, thumbprint } = connection
+  const empty: Credentials = { ...NO_CREDENTIALS, kind: thumbprint === null ? 'secret' : 'certificate' }
+  const [credentials, setCredentials] = useState(empty)
   const save = useChange(connection, 'The secret was replaced.', onClose)
   const reset = () => {
     save.reset()
-    setCredentials(NO_CREDENTIALS)
+    setCredentials(empty)
   }
   return (
     <FormModal

@@ -87,7 +87,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
           </Group>
         </Alert>
       )}
-      <Directory connection={connection} />
+      <Directory connection={connection} onRefused={() => void refetch()} />
       <Section title="Credentials" description="Secrets are stored encrypted, and never shown.">
         <Fields items={credentialItems(connection)} />
       </Section>

@@ -16,7 +16,14 @@ import { ADMIN_GUIDES } from './names.tsx'
 const LABELS = { first: 'First page', next: 'Next page' }
 
 /** The users of the organisation, read live from its directory, each with its account or a button that connects it. */
-export function Directory({ connection }: { connection: Connection }) {
+export function Directory({
+  connection,
+  onRefused,
+}: {
+  connection: Connection
+  /** The provider refuses the credentials, which the status of the connection then says, too. */
+  onRefused(): void
+}) {
   const [{ q }, setUrl] = useUrlState(['q'])
   const [isOpen, setOpen] = useState(false)
   const connect = useAction((email: string) => api.post<Account>('/accounts', { connectionId: connection.id, email }), {
@@ -80,6 +87,7 @@ export function Directory({ connection }: { connection: Connection }) {
           pollMs={false}
           hasCursor
           cursorLabels={LABELS}
+          onError={({ code }) => code === 'provider_rejected' && onRefused()}
           explain={({ code, message }) =>
             code === 'consent_required' ? <NoDirectory connection={connection} message={message} /> : undefined
           }
