@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeOneDatabase } from '../kit/database/database.ts'
+import { describeOneDatabase, describePostgres } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type Service, startService } from '../kit/service/service.ts'
+import { runTenantKills } from '../scenarios/tenant-kills.ts'
+import { expectMailOperations, sendingFailure } from '../scenarios/tenant-mail.ts'
+import { startingGoogle } from '../scenarios/tenant-start.ts'
 import { type Google, startGoogle } from '../servers/google.ts'
 import { plainMail } from '../servers/messages.ts'
 
@@ -17,18 +20,22 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
   beforeEach(async () => {
     google = await startGoogle()
     for (const user of [ADA, BOB, ADMIN, EVE]) google.addUser(user)
-    const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
-    service = await startService({
-      place: await open.place(),
-      environment: { GOOGLE_TOKEN_URL, GOOGLE_API_URL, LOG_LEVEL: 'debug' },
-      output: (entry) => void logged.push(JSON.stringify(entry)),
-    })
-    client = api(service.url, service.key)
+    await serve()
   })
   afterEach(async () => {
     await service.stop()
     await google.close()
   })
+
+  async function serve(environment: Record<string, string> = {}): Promise<void> {
+    const { GOOGLE_TOKEN_URL = '', GOOGLE_API_URL = '' } = google.settings
+    service = await startService({
+      place: await open.place(),
+      environment: { GOOGLE_TOKEN_URL, GOOGLE_API_URL, LOG_LEVEL: 'debug', ...environment },
+      output: (entry) => void logged.push(JSON.stringify(entry)),
+    })
+    client = api(service.url, service.key)
+  }
 
   const tenant = (more: object = {}) => ({
     provider: 'gmail',
@@ -142,6 +149,28 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
     expect(logged.join('\n')).not.toMatch(/PRIVATE KEY|ya29\.|steal/)
   })
 
+  it('searches, sends and writes drafts, and names the scope that is missing', async () => {
+    const acme = google.delegation.authorise('acme.example', { scopes: SCOPES.slice(0, 2) })
+    const [, , notDelegated] = await refusal(tenant({ adminEmail: ADMIN }))
+    expect(notDelegated).toContain(SCOPES.map((name) => `https://www.googleapis.com/auth/${name}`).join(','))
+    acme.scopes = SCOPES
+    const connectAda = async () => {
+      const { id } = (await client.post('/connections', tenant())).json
+      const [, accountId] = await connecting(id, ADA)
+      await isConnected(accountId)
+      return accountId
+    }
+    const deliver = async (subject: string) => google.deliver(ADA, plainMail({ subject }))
+    const sent = () => google.sent.map(({ raw }) => raw)
+    await expectMailOperations({ client, accountId: await connectAda(), deliver, sent })
+
+    await service.stop()
+    await serve({ GOOGLE_SCOPES: 'gmail.readonly calendar.readonly' })
+    acme.scopes = ['gmail.readonly', 'calendar.readonly']
+    const accountId = await connectAda()
+    expect(await sendingFailure({ client, accountId })).toContain('auth/gmail.modify')
+  })
+
   it('names the mailbox that is lost, and recovers all of them with a new key', async () => {
     const acme = google.delegation.authorise('acme.example')
     const { id } = (await client.post('/connections', tenant())).json
@@ -150,6 +179,13 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
       'body.email',
       expect.stringContaining('no user with this address'),
     ])
+    // Google says of another domain what it says of scopes that are missing: the other mailboxes go on.
+    expect(await connecting(id, EVE)).toEqual([
+      400,
+      'body.email',
+      expect.stringContaining('administrator of the domain'),
+    ])
+    expect((await client.get(`/connections/${id}`)).json.status).toBe('connected')
     const [, ada] = await connecting(id, ADA)
     const [, bob] = await connecting(id, BOB)
     for (const account of [ada, bob]) await isConnected(account)
@@ -184,5 +220,15 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
     for (const account of [ada, bob]) await isConnected(account)
     expect((await client.delete(`/connections/${id}?force=true`)).status).toBe(200)
     expect((await client.get('/accounts')).json.accounts).toEqual([])
+  })
+})
+
+/** `npm run test:soak -- test/soak/tenants.soak.ts` is the same at full size, for both providers. */
+describePostgres('a tenant at Google on two replicas', (databases) => {
+  it('has one request at a time for each token, and announces each message once, though one replica is killed', async () => {
+    const tokens = await runTenantKills(databases, startingGoogle, { accounts: 6, rounds: 1, messages: 12 })
+    // One that checks the credentials, one of each mailbox before and after the expiry, and those that the killed replica lost.
+    expect(tokens).toBeGreaterThanOrEqual(1 + 2 * 6)
+    expect(tokens).toBeLessThanOrEqual(1 + 3 * 6)
   })
 })

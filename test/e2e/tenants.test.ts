@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { X509Certificate } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeOneDatabase } from '../kit/database/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { type Api, api } from '../kit/http/http.ts'
 import { type Service, startService } from '../kit/service/service.ts'
+import { expectMailOperations, sendingFailure } from '../scenarios/tenant-mail.ts'
 import { plainMail } from '../servers/messages.ts'
+import { makeCertificate } from '../servers/microsoft/certificate.ts'
 import { type Microsoft, startMicrosoft } from '../servers/microsoft.ts'
 
 const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
@@ -100,7 +98,7 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     expect(await refusal({ ...withKey, certificate: other.certificate })).toEqual([400, 'body.certificate', NAMED])
     const created = await client.post('/connections', withKey)
     expect([created.status, created.json]).toMatchObject([200, { thumbprint: expect.stringMatching(/^[0-9a-f]{64}$/) }])
-    const sha1 = (await thumbprint(certificate)).replace(/.*=/, '')
+    const sha1 = new X509Certificate(certificate).fingerprint
     const bySha1 = tenant({ clientSecret: undefined, privateKey, thumbprint: sha1 })
     expect((await client.post('/connections', bySha1)).status).toBe(200)
     const [{ id }] = (await client.get('/connections?limit=1')).json.connections
@@ -231,6 +229,17 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     await isConnected(bob)
   })
 
+  it('searches, sends and writes drafts, and names the permission that is missing', async () => {
+    const acme = microsoft.applications.consent(TENANT)
+    const { id } = (await client.post('/connections', tenant())).json
+    const accountId = await connect(id, ADA)
+    const deliver = (subject: string) => microsoft.deliver(ADA, plainMail({ subject }))
+    await expectMailOperations({ client, accountId, deliver, sent: () => microsoft.sent.map(({ raw }) => raw) })
+    acme.roles = ['Mail.ReadWrite', 'Calendars.ReadWrite']
+    microsoft.expireAccessTokens()
+    expect(await sendingFailure({ client, accountId })).toContain('Mail.Send')
+  })
+
   it('is auth_error with all its accounts when its secret expires, and recovers with a new one', async () => {
     const acme = microsoft.applications.consent(TENANT)
     const { id } = (await client.post('/connections', tenant())).json
@@ -278,22 +287,3 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     expect([again.status, again.json.error.details[0].path]).toEqual([400, 'body.connectionId'])
   })
 })
-
-const openssl = (...args: string[]) => promisify(execFile)('openssl', args)
-
-async function makeCertificate(): Promise<{ certificate: string; privateKey: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'posthorn-certificate-'))
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  try {
-    const files = ['-keyout', key, '-out', certificate]
-    await openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=Acme', ...files)
-    return { certificate: await readFile(certificate, 'utf8'), privateKey: await readFile(key, 'utf8') }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function thumbprint(certificate: string): Promise<string> {
-  const { X509Certificate } = await import('node:crypto')
-  return new X509Certificate(certificate).fingerprint
-}

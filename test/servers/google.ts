@@ -353,7 +353,7 @@ const hexId = (): string => `19${(Date.now() * 1000 + (created++ % 1000)).toStri
 function mayCall(method: string, path: string, scopes: string[]): boolean {
   if (method === 'DELETE' && path.includes('/messages/')) return scopes.includes('https://mail.google.com/')
   const hasAny = (...prefixes: string[]) => scopes.some((scope) => prefixes.some((prefix) => scope.startsWith(prefix)))
-  if (isGmail(path)) return hasAny('https://mail.google.com/', 'https://www.googleapis.com/auth/gmail.')
+  if (isGmail(path)) return hasAny('https://mail.google.com/', ...gmailScopes(method, path))
   if (path.startsWith('/calendar/')) {
     const readable = [`${AUTH}calendar`, `${AUTH}calendar.readonly`]
     const isOfEvents = path.includes('/events')
@@ -370,4 +370,17 @@ function mayCall(method: string, path: string, scopes: string[]): boolean {
   if (path.startsWith('/v1/projects/'))
     return hasAny('https://www.googleapis.com/auth/pubsub', 'https://www.googleapis.com/auth/cloud-platform')
   return true
+}
+
+/** The narrower scopes that allow a request to Gmail, as its discovery document lists them for each method. */
+function gmailScopes(method: string, path: string): string[] {
+  const isWatch = /\/(watch|stop)$/.test(path)
+  const names = [
+    'gmail.modify',
+    ...(method === 'GET' || isWatch ? ['gmail.readonly'] : []),
+    ...(/\/drafts\b|\/messages\/send$/.test(path) ? ['gmail.compose'] : []),
+    ...(path.endsWith('/messages/send') ? ['gmail.send'] : []),
+    ...(/\/labels\b/.test(path) ? ['gmail.labels'] : []),
+  ]
+  return names.map((name) => AUTH + name)
 }

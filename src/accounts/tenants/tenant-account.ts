@@ -8,6 +8,7 @@ import {
   ProviderError,
   type ProviderName,
   type RemoteFolder,
+  type TenantProviderName,
 } from '../../providers/contract/index.ts'
 import { checkMailbox } from '../connecting/mailbox-check.ts'
 import type { LinkAccount } from '../identity/account.ts'
@@ -54,6 +55,7 @@ export async function verifiedTenantAccount(
     provider: connection.provider,
     purpose: { mailbox: mailbox.email, ...(user !== undefined && { userId: user.id }) },
     isConfirmed: user !== undefined,
+    isTrial: true,
   }
   const accessToken = (refused?: string) => deps.tokens.accessToken(request, refused)
   const folders = await openMailbox(deps, connection.provider, { ...mailbox, accessToken, isApplication: true })
@@ -71,7 +73,7 @@ export async function verifiedTenantAccount(
 
 async function openMailbox(
   deps: TenantAccountDeps,
-  provider: ProviderName,
+  provider: TenantProviderName,
   mailbox: Parameters<typeof checkMailbox>[1],
 ): Promise<RemoteFolder[]> {
   try {
@@ -80,7 +82,7 @@ async function openMailbox(
     const mail = deps.mail(provider)
     return mail === undefined ? [] : await checkMailbox(mail, mailbox)
   } catch (error) {
-    throw mailboxFailure(error)
+    throw mailboxFailure(error, deps.tenants[provider].hasTokenPerMailbox)
   }
 }
 
@@ -105,9 +107,11 @@ async function findUser(
   return user
 }
 
-function mailboxFailure(error: unknown): unknown {
+function mailboxFailure(error: unknown, hasTokenPerMailbox: boolean): unknown {
   if (!(error instanceof ProviderError)) return error
-  const isOfMailbox = error.kind === 'auth_expired' && error.credential === 'email'
+  const { kind, credential } = error
+  // Google refuses an address of another domain as it refuses scopes that are not delegated.
+  const isOfMailbox = kind === 'auth_expired' && (credential === 'email' || (hasTokenPerMailbox && !credential))
   if (error.kind === 'rejected' || error.kind === 'not_found' || isOfMailbox) {
     return invalid('body.email', `is not a mailbox that the connection can open (${error.message})`)
   }

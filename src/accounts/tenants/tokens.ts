@@ -43,6 +43,8 @@ export interface TokenRequest {
   purpose: TokenPurpose
   /** The directory has just said that the address is that of the user. */
   isConfirmed?: boolean
+  /** The mailbox has no account yet, so a refusal may be that of an address in another domain. */
+  isTrial?: boolean
 }
 
 const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 15_000, pollMs: 100 }
@@ -91,7 +93,7 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
 
   async function requestOrWait(
     id: string,
-    { connectionId, purpose, isConfirmed = false }: TokenRequest,
+    { connectionId, purpose, isConfirmed = false, isTrial = false }: TokenRequest,
     refused: string | undefined,
   ): Promise<string> {
     const giveUpAt = clock.monotonic() + timing.waitMs
@@ -115,7 +117,7 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
       )
       if (leased !== undefined) {
         const current = openToken(sealer, leased)
-        const token = await requestUnderLease({ id, connection, purpose, holder, refused, current })
+        const token = await requestUnderLease({ id, connection, purpose, isTrial, holder, refused, current })
         if (token !== undefined) return token
       } else {
         if (clock.monotonic() >= giveUpAt) {
@@ -146,7 +148,7 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
 
   /** Undefined when the token or the credentials were replaced meanwhile; then read the row again. */
   async function requestUnderLease(leased: LeasedRequest): Promise<string | undefined> {
-    const { id, connection, purpose, holder, refused, current } = leased
+    const { id, connection, purpose, isTrial, holder, refused, current } = leased
     const { provider } = connection
     const endLease = () => db.transaction((tx) => connectionTokenStore(tx, db.dialect).endLease(id, holder))
     // The former holder stored a token after this process read the row.
@@ -177,7 +179,8 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
       deps.onRefresh?.(provider, isRefused ? 'refused' : 'failed')
       const pauseMs = isRefused ? REFUSED_PAUSE_MS : Math.min(error.retryAfterMs ?? FAILED_PAUSE_MS, MAX_PAUSE_MS)
       // Refused credentials concern every mailbox, unless the mailbox itself is at fault.
-      const isOfConnection = isRefused && error.credential !== 'email'
+      const isOfMailbox = error.credential === 'email' || (isTrial && deps.tenants[provider].hasTokenPerMailbox)
+      const isOfConnection = isRefused && !isOfMailbox
       pauses.begin(pausedAs(isOfConnection ? connection.id : id, connection), error, pauseMs)
       const paused = `trying again in ${Math.ceil(pauseMs / 1000)} s at the earliest`
       deps.log.warn(`Cannot request an access token of a connection (${error.message}); ${paused}.`, {
@@ -257,6 +260,7 @@ interface LeasedRequest {
   /** The id of the token. */
   id: string
   purpose: TokenPurpose
+  isTrial: boolean
   connection: ConnectionRow
   holder: string
   refused: string | undefined

@@ -13,7 +13,7 @@ interface Refusal {
 const REFUSALS: readonly Refusal[] = [
   {
     error: 'unauthorized_client',
-    why: 'the administrator has not delegated the scopes to the service account, or did so less than a day ago. In the admin console, under API controls → Domain-wide delegation, enter the client id and every scope',
+    why: 'the administrator of the domain has not delegated the scopes to the service account, or did so less than a day ago. In the admin console, under API controls → Domain-wide delegation, enter the client id and every scope',
   },
   {
     error: 'invalid_grant',
@@ -50,13 +50,20 @@ const REFUSALS: readonly Refusal[] = [
   { error: 'invalid_grant', why: 'it refuses the service account' },
 ]
 
-/** Says why Google gives the service account no token. Undefined when the response does not concern its credentials. */
-export function delegationRefusal({ error, description, detail }: TokenError): ProviderError | undefined {
+/**
+ * Says why Google gives the service account no token for these scopes. Undefined when the response does not concern its credentials.
+ */
+export function delegationRefusal(
+  { error, description, detail }: TokenError,
+  scope: string,
+): ProviderError | undefined {
   const refusal = REFUSALS.find(
     (known) => known.error === error && (known.sentence === undefined || known.sentence.test(description)),
   )
   if (refusal === undefined) return undefined
-  const { why, credential } = refusal
+  const { credential } = refusal
+  // Google does not say which of them is missing.
+  const why = error === 'unauthorized_client' ? `${refusal.why}: ${scope.split(' ').join(',')}` : refusal.why
   return new ProviderError('auth_expired', `Google gives the service account no token: ${why} (${detail})`, {
     credential,
   })

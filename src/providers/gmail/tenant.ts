@@ -58,7 +58,7 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
     const sub = subject === undefined ? {} : { sub: subject }
     const claims = { iss: settings.serviceAccountEmail, ...sub, scope, aud: tokenUrl, ...times }
     const fields = { grant_type: GRANT, assertion: signedJwt({ alg: 'RS256', kid: settings.keyId }, claims, key) }
-    return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain })
+    return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain: (error) => explain(error, scope) })
   }
 
   return {
@@ -126,8 +126,8 @@ function toUser({ id, primaryEmail, name }: Json): DirectoryUser[] {
 }
 
 /** The mailboxes do not depend on the directory, so its refusal is none of the credentials. */
-function directoryRefusal(error: TokenError): ProviderError | undefined {
-  const refusal = delegationRefusal(error)
+function directoryRefusal(error: TokenError, scope: string): ProviderError | undefined {
+  const refusal = delegationRefusal(error, scope)
   if (refusal === undefined || refusal.credential === 'serviceAccountKey') return refusal
   return directoryDenied(refusal.message)
 }
