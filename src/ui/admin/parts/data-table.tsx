@@ -41,7 +41,7 @@ interface DataTableProps<Row> {
   hasCursor?: boolean
   /** The buttons of a list with a cursor. Default: for the newest rows first. */
   cursorLabels?: CursorLabels
-  /** Shown in place of an error that the page explains better. Undefined for other errors. */
+  /** Shown in place of the list, for an error that the page explains better. Undefined for other errors. */
   explain?(error: ApiError): ReactNode
   /** Called once for each failed read. */
   onError?(error: ApiError): void
@@ -96,15 +96,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (error !== null) onError?.(error)
   }, [error])
+  const explained = error === null ? undefined : explain?.(error)
+  if (explained !== undefined) return explained
   if (data === undefined && error !== null) {
     return (
-      explain?.(error) ?? (
-        <Problem
-          title={`The ${caption.toLowerCase()} could not be read`}
-          error={error}
-          onRetry={() => void refetch()}
-        />
-      )
+      <Problem title={`The ${caption.toLowerCase()} could not be read`} error={error} onRetry={() => void refetch()} />
     )
   }
   const items = data?.[member] ?? []

@@ -25,6 +25,10 @@ export function SecretDialog({ connection, isOpen, onClose }: ChangeProps) {
   const { provider, thumbprint } = connection
   const empty: Credentials = { ...NO_CREDENTIALS, kind: thumbprint === null ? 'secret' : 'certificate' }
   const [credentials, setCredentials] = useState(empty)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed stays while the connection is read again.
+  useEffect(() => {
+    if (isOpen) setCredentials(empty)
+  }, [isOpen])
   const save = useChange(connection, 'The secret was replaced.', onClose)
   const reset = () => {
     save.reset()
