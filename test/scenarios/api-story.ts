@@ -22,6 +22,7 @@ import { type Radicale, startRadicale } from '../servers/radicale.ts'
 import { type Receiver, startReceiver } from '../servers/receiver.ts'
 import { type SmtpSink, startSmtpSink } from '../servers/smtp.ts'
 import { vcard } from '../servers/vcards.ts'
+import { GMAIL_USER, INVITATION, STANDUP } from './api-events.ts'
 
 /**
  * One service with everything that the examples of the API name: Ada's mailbox, the invoice that arrives in it, the endpoint
@@ -87,7 +88,6 @@ const ADA = 'ada@acme.example'
 const PASSWORD = 'correct horse battery staple'
 const ALAN = 'alan@acme.example'
 const TENANT = '72f988bf-86f1-41af-91ab-2d7cd011db47'
-const GMAIL_USER = 'grace@acme.example'
 
 /** The values of the examples that the service, or the network, determines. */
 const SHOWN = {
@@ -464,27 +464,6 @@ async function readResponse(url: string, options: RequestInit): Promise<ApiRespo
   }
   ended.abort()
   return { status, headers, text, json: undefined }
-}
-
-const STANDUP = {
-  id: '4f6h8j1k3m5p7r9t',
-  summary: 'Stand-up',
-  location: 'Room 4',
-  start: { dateTime: '2026-11-16T09:00:00', timeZone: 'Europe/Berlin' },
-  end: { dateTime: '2026-11-16T09:15:00', timeZone: 'Europe/Berlin' },
-  recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO,WE,FR'],
-}
-
-const INVITATION = {
-  id: '7m9p1r3t5v7x9z2b',
-  summary: 'Contract review',
-  start: { dateTime: '2026-12-03T14:00:00', timeZone: 'Europe/Berlin' },
-  end: { dateTime: '2026-12-03T15:00:00', timeZone: 'Europe/Berlin' },
-  organizer: { email: 'lin@northwind.example', displayName: 'Lin Chen' },
-  attendees: [
-    { email: 'lin@northwind.example', displayName: 'Lin Chen', organizer: true, responseStatus: 'accepted' },
-    { email: GMAIL_USER, self: true, responseStatus: 'needsAction' },
-  ],
 }
 
 const INVOICE = attachmentMail({
