@@ -27,7 +27,7 @@ export function accountQueries(handle: Handle) {
       return new Set(rows.map((row) => row.id))
     },
 
-    /** How many accounts there are. */
+    /** How many accounts there are, all of which a licence counts. */
     async count(): Promise<number> {
       const { count } = await handle
         .selectFrom('accounts')

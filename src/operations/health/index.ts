@@ -4,5 +4,5 @@
  */
 export { type Health, type HealthDeps, health, type Phase, type ProviderState } from './health.ts'
 export { healthRoutes } from './routes.ts'
+export type { StartupFacts } from './startup-health.ts'
 export { type StartupServer, startupServer } from './startup-server.ts'
-export type { StartupFacts } from './startup-summary.ts'

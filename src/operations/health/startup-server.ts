@@ -4,7 +4,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { errorBody } from '../../platform/http/index.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Phase } from './health.ts'
-import { type StartupFacts, startupSummary } from './startup-summary.ts'
+import { type StartupFacts, startupHealth } from './startup-health.ts'
 
 export interface StartupServer {
   /** The port on which it listens, which the service takes over. */
@@ -27,7 +27,7 @@ export async function startupServer(options: {
 }): Promise<StartupServer> {
   const found = (url = '') => {
     const path = url.split('?')[0]
-    if (path === '/health') return startupSummary(options.facts)
+    if (path === '/health') return startupHealth(options.facts)
     return path === '/health/live' ? { status: 'alive' } : undefined
   }
   const server = createServer((request, response) => {

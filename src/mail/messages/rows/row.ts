@@ -33,6 +33,7 @@ export type IncomingRow = Omit<
 /** In characters; the other limits are in UTF-16 units. */
 const MAX_SUBJECT = 5000
 const MAX_TEXT = 4096
+/** Only a guard: providers return 200 characters. */
 const MAX_SNIPPET = 300
 const MAX_ERROR = 500
 

@@ -12,7 +12,7 @@ export interface StartupFacts {
 }
 
 /** The health of a service that waits for its database or for Redis, or migrates: degraded, with every part unavailable. */
-export function startupSummary({ cache, queue, pubsub, licence, isGmailPushConfigured }: StartupFacts): Summary {
+export function startupHealth({ cache, queue, pubsub, licence, isGmailPushConfigured }: StartupFacts): Summary {
   return {
     status: 'degraded',
     services: { database: false, cache: false, queue: false, pubsub: false },
