@@ -1,6 +1,6 @@
 /**
  * Connected mailboxes. identity/ stores accounts and their status, connecting/ checks what a user enters, tokens/ refreshes and
- * revokes OAuth tokens, connections/ has the credentials and tokens that open all mailboxes of an organisation, mailbox/ opens an account's mailbox for requests and numbers its changes. cluster/ (which instance runs
+ * revokes OAuth tokens, tenants/ has the credentials and tokens that open all mailboxes of an organisation, mailbox/ opens an account's mailbox for requests and numbers its changes. cluster/ (which instance runs
  * an account) and auth/ (the hosted pages) are modules of their own.
  */
 import './tables.ts'
@@ -35,7 +35,14 @@ export {
   StaleRead,
 } from './mailbox/change-numbers.ts'
 export { areLabelsCleared, setLabelsCleared } from './mailbox/cleared-labels.ts'
-export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
+export {
+  describeNameProblem,
+  type LiveMailboxDeps,
+  openMailbox,
+  readLive,
+  refusedAccount,
+  toAppError,
+} from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
 export { openConnections } from './tenants/open.ts'

@@ -168,7 +168,14 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
     await serve({ GOOGLE_SCOPES: 'gmail.readonly calendar.readonly' })
     acme.scopes = ['gmail.readonly', 'calendar.readonly']
     const accountId = await connectAda()
-    expect(await sendingFailure({ client, accountId })).toContain('auth/gmail.modify')
+    expect(await sendingFailure({ client, accountId })).toMatch(/auth\/gmail\.modify.*GOOGLE_SCOPES/)
+    const [{ id: messageId }] = (await client.get(`/accounts/${accountId}/messages?q=lunch`)).json.messages
+    const denied = await client.patch(`/accounts/${accountId}/messages/${messageId}`, { unread: false })
+    expect([denied.status, denied.json.error]).toMatchObject([
+      409,
+      { code: 'consent_required', message: expect.stringMatching(/auth\/gmail\.modify.*GOOGLE_SCOPES/) },
+    ])
+    expect(denied.json.error.message).not.toContain('/auth/sessions')
   })
 
   it('names the mailbox that is lost, and recovers all of them with a new key', async () => {

@@ -235,9 +235,22 @@ describeOneDatabase('a tenant at Microsoft', 'sqlite', (open) => {
     const accountId = await connect(id, ADA)
     const deliver = (subject: string) => microsoft.deliver(ADA, plainMail({ subject }))
     await expectMailOperations({ client, accountId, deliver, sent: () => microsoft.sent.map(({ raw }) => raw) })
-    acme.roles = ['Mail.ReadWrite', 'Calendars.ReadWrite']
-    microsoft.expireAccessTokens()
-    expect(await sendingFailure({ client, accountId })).toContain('Mail.Send')
+
+    const [{ id: messageId }] = (await client.get(`/accounts/${accountId}/messages?q=lunch`)).json.messages
+    const permit = (...roles: string[]) => {
+      acme.roles = roles
+      microsoft.expireAccessTokens()
+    }
+    permit('Mail.ReadWrite', 'Calendars.ReadWrite')
+    expect(await sendingFailure({ client, accountId })).toContain('the application permission Mail.Send,')
+    permit('Mail.Read', 'Mail.Send', 'Calendars.Read')
+    const denied = await client.patch(`/accounts/${accountId}/messages/${messageId}`, { unread: false })
+    expect([denied.status, denied.json.error]).toMatchObject([
+      409,
+      { code: 'consent_required', message: expect.stringContaining('the application permission Mail.ReadWrite,') },
+    ])
+    // Nobody signs in to this account.
+    expect(denied.json.error.message).not.toContain('/auth/sessions')
   })
 
   it('is auth_error with all its accounts when its secret expires, and recovers with a new one', async () => {

@@ -9,7 +9,7 @@ import {
   ProviderError,
   type ProviderName,
 } from '../../providers/contract/index.ts'
-import type { Accounts } from '../identity/account.ts'
+import type { Account, Accounts } from '../identity/account.ts'
 import { scopeChecks } from '../tokens/required-scopes.ts'
 
 export interface LiveMailboxDeps {
@@ -28,7 +28,7 @@ export async function openMailbox(
   const mail = deps.mail(account.provider)
   if (mail === undefined) throw notFound('provider', account.provider)
   // Another login with refused credentials may make the server lock the mailbox.
-  if (account.status === 'auth_error') throw credentialsRefused()
+  if (account.status === 'auth_error') throw refusedAccount(account)
   await scopeChecks.require(deps.accounts, account, [permission])
   return { mail, access: await deps.accounts.access(accountId) }
 }
@@ -65,7 +65,10 @@ export function toAppError(error: ProviderError, what: string): AppError {
       if (error.unsupported) return new AppError('not_supported', { message: sentence(error.message), cause: error })
       if (!error.missingScope) return new AppError('provider_rejected', { cause: error })
       return new AppError('consent_required', {
-        message: `${error.message}. Send the user through a new session (POST /auth/sessions).`,
+        // Nobody signs in to an account of a connection.
+        message: error.isOfApplication
+          ? sentence(error.message)
+          : `${error.message}. Send the user through a new session (POST /auth/sessions).`,
         cause: error,
       })
     default:
@@ -105,9 +108,24 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
 }
 
-function credentialsRefused(cause?: ProviderError): AppError {
+const CONNECT_AGAIN = 'The provider refused the credentials of this account. Connect the account again.'
+
+/** For an account in auth_error. Nobody signs in to one of a connection, so its reason says what to repair. */
+export function refusedAccount({
+  connectionId,
+  statusReason,
+}: Pick<Account, 'connectionId' | 'statusReason'>): AppError {
+  const isOfConnection = connectionId !== null && statusReason !== null
   return new AppError('provider_rejected', {
-    message: 'The provider refused the credentials of this account. Connect the account again.',
+    message: isOfConnection
+      ? `${sentence(statusReason)} The mailbox is opened by the connection ${connectionId}.`
+      : CONNECT_AGAIN,
+  })
+}
+
+function credentialsRefused(cause: ProviderError): AppError {
+  return new AppError('provider_rejected', {
+    message: cause.isOfApplication ? sentence(cause.message) : CONNECT_AGAIN,
     cause,
   })
 }

@@ -253,7 +253,7 @@ function lostAddress(email: string | undefined): ProviderError {
     email === undefined
       ? 'the domain has no user any more to whom this mailbox belonged'
       : `the address of the user is ${email} now. Connect the mailbox by it (POST /accounts): the account stays the same`
-  return new ProviderError('auth_expired', why, { credential: 'email' })
+  return new ProviderError('auth_expired', why, { credential: 'email', isOfApplication: true })
 }
 
 interface LeasedRequest {
@@ -281,5 +281,5 @@ function requestFrom(tenants: Tenants, credentials: TenantCredentials, purpose: 
 async function findConnection({ db }: ConnectionTokensDeps, id: string): Promise<ConnectionRow> {
   const found = await connectionStore(db.read, db.dialect).find(id)
   if (found !== undefined) return found
-  throw new ProviderError('auth_expired', 'the connection of this account was deleted')
+  throw new ProviderError('auth_expired', 'the connection of this account was deleted', { isOfApplication: true })
 }

@@ -44,6 +44,8 @@ interface ProviderErrorOptions {
   tokenRefused?: boolean
   /** With `rejected`: the user did not grant the scope that the request needs. */
   missingScope?: boolean
+  /** With `missingScope` and `auth_expired`: the token is that of an application. An administrator repairs it, and no user can. */
+  isOfApplication?: boolean
   /** With `rejected`: the refresh token was issued to another OAuth client. */
   foreignToken?: boolean
   /** With `rejected`: access to the item is refused (403), whatever the request is. */
@@ -75,6 +77,7 @@ export class ProviderError extends Error {
   readonly problem: ConnectionProblem | undefined
   readonly tokenRefused: boolean
   readonly missingScope: boolean
+  readonly isOfApplication: boolean
   readonly foreignToken: boolean
   readonly denied: boolean
   readonly passwordRefused: boolean
@@ -95,6 +98,7 @@ export class ProviderError extends Error {
     this.problem = options.problem
     this.tokenRefused = options.tokenRefused ?? false
     this.missingScope = options.missingScope ?? false
+    this.isOfApplication = options.isOfApplication ?? false
     this.foreignToken = options.foreignToken ?? false
     this.denied = options.denied ?? false
     this.passwordRefused = options.passwordRefused ?? false

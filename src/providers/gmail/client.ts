@@ -133,7 +133,7 @@ export function sendBatches<Request extends BatchRequest>(
     if (response.status === 204) return {}
     // A change at the same time: the part is sent again.
     if (response.status === 409) return new ProviderError('unavailable', `${doing}: Gmail aborted the request`)
-    if (response.status !== 200) return gmailError(response, doing, clock.now())
+    if (response.status !== 200) return gmailError(response, doing, clock.now(), mailbox)
     if (typeof response.body === 'object' && response.body !== null) return response.body
     return new ProviderError('unavailable', `${doing}: a response could not be read`)
   }

@@ -1,5 +1,6 @@
 import { ProviderError } from '../contract/index.ts'
 import {
+  type FailedRequest,
   list,
   object,
   type QuotaRefusal,
@@ -36,6 +37,8 @@ const SENTENCES = {
 interface GoogleApi {
   name: string
   scope: string
+  /** The token is that of a service account. */
+  isApplication?: boolean
 }
 
 const GMAIL: GoogleApi = { name: 'the Gmail API (gmail.googleapis.com)', scope: 'gmail.modify' }
@@ -44,7 +47,12 @@ const GMAIL: GoogleApi = { name: 'the Gmail API (gmail.googleapis.com)', scope: 
  * Maps Google's errors. A 429 and most rate limits (which come as 403) become `rate_limited` here; `rest/client.ts` then pauses the
  * mailbox and retries. A 403 alone may also mean a missing scope, a disabled API or a refusal.
  */
-export function gmailError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+export function gmailError(
+  response: RestResponse,
+  doing: string,
+  nowMs: number,
+  request?: Pick<FailedRequest, 'isApplication'>,
+): ProviderError {
   if (response.status === 409) {
     return new ProviderError('conflict', `${doing}: Gmail made another change at the same time. Try again.`)
   }
@@ -55,7 +63,7 @@ export function gmailError(response: RestResponse, doing: string, nowMs: number)
         : 'Gmail is not enabled for this Google account'
     return new ProviderError('rejected', `${doing}: ${why}`)
   }
-  return googleError(response, doing, nowMs, GMAIL)
+  return googleError(response, doing, nowMs, { ...GMAIL, ...request })
 }
 
 /** Maps the errors that every API of Google shares. */
@@ -74,10 +82,7 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
     const retry = after === undefined ? {} : { retryAfterMs: after }
     return new ProviderError('rate_limited', `${doing}: too many requests for this mailbox`, retry)
   }
-  if (hasReason(NO_SCOPE)) {
-    const why = `the user did not grant the scope https://www.googleapis.com/auth/${api.scope}`
-    return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
-  }
+  if (hasReason(NO_SCOPE)) return noScope(doing, api)
   if (hasReason(API_DISABLED)) {
     return new ProviderError(
       'rejected',
@@ -86,6 +91,14 @@ export function googleError(response: RestResponse, doing: string, nowMs: number
     )
   }
   return byStatus
+}
+
+function noScope(doing: string, { scope, isApplication = false }: GoogleApi): ProviderError {
+  const name = `https://www.googleapis.com/auth/${scope}`
+  const why = isApplication
+    ? `the token of the service account lacks the scope ${name}. Request it (GOOGLE_SCOPES), and let an administrator of the domain delegate it`
+    : `the user did not grant the scope ${name}`
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication: isApplication })
 }
 
 /** Which limit a refusal says was exceeded. */

@@ -66,5 +66,6 @@ export function delegationRefusal(
   const why = error === 'unauthorized_client' ? `${refusal.why}: ${scope.split(' ').join(',')}` : refusal.why
   return new ProviderError('auth_expired', `Google gives the service account no token: ${why} (${detail})`, {
     credential,
+    isOfApplication: true,
   })
 }

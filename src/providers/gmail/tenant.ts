@@ -135,7 +135,8 @@ function directoryRefusal(error: TokenError, scope: string): ProviderError | und
 function directoryDenied(why: string): ProviderError {
   const how =
     'Only an administrator of the domain may read its directory: set adminEmail, and delegate the scope admin.directory.user.readonly. Mailboxes can be connected by their addresses without it'
-  return new ProviderError('rejected', `reading the directory: ${why}. ${how}`, { missingScope: true })
+  const options = { missingScope: true, isOfApplication: true }
+  return new ProviderError('rejected', `reading the directory: ${why}. ${how}`, options)
 }
 
 export function directoryError(response: RestResponse, doing: string, nowMs: number): ProviderError {

@@ -119,6 +119,11 @@ export class Graph {
     return this.#mailbox.isOwn
   }
 
+  /** Whether the token belongs to an application, and not to a person. */
+  get isApplication(): boolean {
+    return this.#opener === 'application'
+  }
+
   /** `/me` or `/users/{id}`. */
   get mailboxPath(): string {
     return this.#mailbox.path
@@ -191,7 +196,7 @@ export class Graph {
   }
 
   toError(response: RestResponse, doing: string): ProviderError {
-    return graphError(response, doing, this.#clock.now(), this.#opener)
+    return graphError(response, doing, this.#clock.now(), { opener: this.#opener })
   }
 
   /**
@@ -225,24 +230,28 @@ export class Graph {
     })
   }
 
-  #batchResults<Item>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {
+  #batchResults<Item extends BatchItem>(batch: readonly Item[], body: unknown, doing: string): Map<Item, BatchResult> {
     const results = new Map<Item, BatchResult>()
     for (const response of list(object(body).responses).map(object)) {
       const item = batch[Number(text(response.id) ?? Number.NaN)]
       if (item === undefined) continue
       const status = typeof response.status === 'number' ? response.status : 500
       const isSuccess = status >= 200 && status < 300
-      results.set(item, isSuccess ? object(response.body) : this.#itemError(status, response, doing))
+      results.set(item, isSuccess ? object(response.body) : this.#itemError(item, { status, response, doing }))
     }
     return results
   }
 
-  #itemError(status: number, response: Json, doing: string): ProviderError {
+  #itemError(
+    { method, path }: BatchItem,
+    { status, response, doing }: { status: number; response: Json; doing: string },
+  ): ProviderError {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(object(response.headers))) {
       if (typeof value === 'string' || typeof value === 'number') headers[name.toLowerCase()] = String(value)
     }
-    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now(), this.#opener)
+    const request = { method: method ?? 'GET', path, opener: this.#opener }
+    const error = graphError({ status, headers, body: response.body }, doing, this.#clock.now(), request)
     // The token was accepted for the batch request. If it really expired, the next complete request renews it.
     if (error.kind !== 'auth_expired') return error
     return new ProviderError('unavailable', `${doing}: one item of the batch was refused (401)`, { cause: error })

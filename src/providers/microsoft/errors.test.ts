@@ -27,28 +27,43 @@ describe('errors of Graph', () => {
     expect(error).toMatchObject({ kind: 'rejected', maySucceedLater, message: expect.stringMatching(message) })
   })
 
-  it('of denied access say what an administrator checks when the token belongs to an application', () => {
+  it.each([
+    ['POST', '/users/1/messages/2/send', 'Mail.Send'],
+    ['PATCH', '/users/1/messages/2', 'Mail.ReadWrite'],
+    ['GET', '/users/1/mailFolders/inbox?$select=id', 'Mail.Read or Mail.ReadWrite'],
+    ['POST', '/users/1/calendar/getSchedule', 'Calendars.Read or Calendars.ReadWrite'],
+    ['DELETE', '/users/1/events/2', 'Calendars.ReadWrite'],
+    ['PATCH', '/me/contacts/send', 'Contacts.ReadWrite'],
+  ])('of denied access name the permission of %s %s, and what an administrator checks', (method, path, permission) => {
     const denied = response(403, 'ErrorAccessDenied')
-    expect(graphError(denied, 'reading', 0, 'application')).toMatchObject({
-      kind: 'rejected',
-      missingScope: true,
-      message: expect.stringMatching(
-        /application permissions.*RBAC for Applications.*Test-ServicePrincipalAuthorization/,
-      ),
-    })
-    expect(graphError(denied, 'reading', 0).message).not.toContain('RBAC')
+    const application = graphError(denied, 'reading', 0, { method, path, opener: 'application' })
+    expect(application).toMatchObject({ kind: 'rejected', missingScope: true, isOfApplication: true })
+    expect(application.message).toContain(`the application permission ${permission}, or`)
+    expect(application.message).toMatch(/RBAC for Applications.*Test-ServicePrincipalAuthorization/)
+    const person = graphError(denied, 'reading', 0, { method, path })
+    expect(person).toMatchObject({ missingScope: true, isOfApplication: false })
+    expect(person.message).toMatch(new RegExp(`granted the scope ${permission}$`))
+  })
+
+  it('of denied access name all permissions where the request says nothing', () => {
+    const request = { method: 'POST', path: '/$batch', opener: 'application' } as const
+    const { message } = graphError(response(403, 'ErrorAccessDenied'), 'reading', 0, request)
+    expect(message).toContain('Mail.ReadWrite, Mail.Send, Calendars.ReadWrite or Contacts.ReadWrite')
   })
 
   it('of denied access say what the user of a shared mailbox needs in Exchange', () => {
-    const error = graphError(response(403, 'ErrorAccessDenied'), 'reading', 0, 'person')
+    const error = graphError(response(403, 'ErrorAccessDenied'), 'reading', 0, { opener: 'person' })
     expect(error).toMatchObject({ missingScope: true, message: expect.stringMatching(/Exchange.*Full Access.*Shared/) })
+    const request = { method: 'POST', path: '/users/1/messages/2/send', opener: 'person' } as const
+    const { message } = graphError(response(403, 'ErrorAccessDenied'), 'sending', 0, request)
+    expect(message).toMatch(/granted Mail\.Send\.Shared$/)
   })
 
   it('of the directory say that the mailbox of somebody else is gone, and are no message of the own one', () => {
     const unknown = response(404, 'Request_ResourceNotFound')
     const gone = { kind: 'rejected', missingScope: true, message: expect.stringContaining('does not exist any more') }
-    expect(graphError(unknown, 'reading', 0, 'person')).toMatchObject(gone)
-    expect(graphError(unknown, 'reading', 0, 'application')).toMatchObject(gone)
+    expect(graphError(unknown, 'reading', 0, { opener: 'person' })).toMatchObject(gone)
+    expect(graphError(unknown, 'reading', 0, { opener: 'application' })).toMatchObject(gone)
     expect(graphError(unknown, 'reading', 0)).toMatchObject({ kind: 'not_found' })
   })
 })

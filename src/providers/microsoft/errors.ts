@@ -1,5 +1,6 @@
 import { type MailAccess, ProviderError } from '../contract/index.ts'
 import { object, type RestResponse, statusError, text } from '../shared/rest/index.ts'
+import { findPermission } from './permissions.ts'
 
 /** In lower case: the user, or a guest of the directory, has no mailbox that Graph can reach. */
 const NO_MAILBOX = [
@@ -25,7 +26,7 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorinvalididmalformed: notFound,
   errorinvalidid: notFound,
   erroritemnotfound: notFound,
-  errorinvaliduser: lostMailbox,
+  errorinvaliduser: (doing, _byStatus, { isApplication }) => lostMailbox(doing, isApplication),
   errorfoldernotfound: notFound,
   errorfolderexists: exists,
   errorduplicatetransactionid: (doing) => new ProviderError('exists', `${doing}: the event exists`),
@@ -37,7 +38,6 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errormailboxstoreunavailable: busy,
   errorirresolvableconflict: busy,
   ...Object.fromEntries(NO_MAILBOX.map((code) => [code, noMailbox])),
-  erroraccessdenied: accessDenied,
   authorization_requestdenied: directoryDenied,
   // Limits of sending. The variants `…ShowTierUpgrade` are for free accounts.
   ...Object.fromEntries(
@@ -75,6 +75,13 @@ export function mailboxOpener({
   return settings.graph === undefined ? 'owner' : 'person'
 }
 
+/** What is known of the request that was refused. */
+interface DeniedRequest {
+  opener?: MailboxOpener
+  method?: string
+  path?: string
+}
+
 /**
  * Maps Graph's errors. A 429 becomes `rate_limited`; `rest/client.ts` then pauses the mailbox and retries. Graph's error text stays
  * out of the message: it may quote anything.
@@ -83,7 +90,7 @@ export function graphError(
   response: RestResponse,
   doing: string,
   nowMs: number,
-  opener: MailboxOpener = 'owner',
+  { opener = 'owner', ...request }: DeniedRequest = {},
 ): ProviderError {
   const byStatus = statusError(response, doing, nowMs)
   const { code: codeText, message } = object(object(response.body).error)
@@ -96,9 +103,11 @@ export function graphError(
   if (response.status === 503 || response.status === 504) return overloaded(doing, response.status, byStatus)
   if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
   if (APPLICATION_POLICY.test(text(message) ?? '')) return outsidePolicy(doing)
-  if (CODES[code.toLowerCase()] === accessDenied) return DENIED[opener](doing)
+  if (code.toLowerCase() === 'erroraccessdenied') return DENIED[opener](doing, findPermission(request))
   // Of the directory, below `/users/{id}`. What the mailbox itself does not have is ErrorItemNotFound.
-  if (opener !== 'owner' && code.toLowerCase() === 'request_resourcenotfound') return lostMailbox(doing)
+  if (opener !== 'owner' && code.toLowerCase() === 'request_resourcenotfound') {
+    return lostMailbox(doing, opener === 'application')
+  }
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
@@ -108,7 +117,7 @@ const APPLICATION_POLICY = /Access to OData is disabled/i
 function outsidePolicy(doing: string): ProviderError {
   const why =
     'Exchange Online does not let the application open this mailbox. Add the mailbox to its application access policy, or to the scope of its role (RBAC for Applications)'
-  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication: true })
 }
 
 /** In place of a code. A national cloud says so of an action that only the worldwide one has. */
@@ -127,16 +136,20 @@ function notFound(doing: string): ProviderError {
 }
 
 /** Graph does not say which scope is missing, or whether the user may not open this item. */
-function accessDenied(doing: string): ProviderError {
-  const scopes = 'the scope Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)'
-  const why = `Microsoft denies access. The user, or the administrator of the tenant, may not have granted ${scopes}`
+function accessDenied(
+  doing: string,
+  permission = 'Mail.ReadWrite (for calendars Calendars.ReadWrite, for contacts Contacts.ReadWrite)',
+): ProviderError {
+  const why = `Microsoft denies access. The user, or the administrator of the tenant, may not have granted the scope ${permission}`
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
 /** Graph does not say whether the user of the token lacks the right in Exchange or the scope. */
-function sharedDenied(doing: string): ProviderError {
-  const why =
-    'Microsoft does not let the user who opens this mailbox read it. An administrator of Exchange can give the user Full Access to it. The user may also not have granted Mail.ReadWrite.Shared (for its calendars Calendars.ReadWrite.Shared)'
+function sharedDenied(doing: string, permission?: string): ProviderError {
+  const scopes =
+    permission?.replaceAll(/\w+\.\w+/g, '$&.Shared') ??
+    'Mail.ReadWrite.Shared (for its calendars Calendars.ReadWrite.Shared)'
+  const why = `Microsoft does not let the user who opens this mailbox do that. An administrator of Exchange can give the user Full Access to it. The user may also not have granted ${scopes}`
   return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
 }
 
@@ -144,36 +157,38 @@ function sharedDenied(doing: string): ProviderError {
  * Graph sends the same code for a missing permission and for a mailbox outside the scope of a role.
  * https://learn.microsoft.com/exchange/permissions-exo/application-rbac
  */
-function applicationDenied(doing: string): ProviderError {
-  const why =
-    'Microsoft denies the application access to this mailbox. Check that an administrator of the tenant consented to the application permissions (Mail.ReadWrite, Mail.Send, Calendars.ReadWrite, Contacts.ReadWrite), or that a role with them in Exchange Online (RBAC for Applications) has the mailbox in its scope: Test-ServicePrincipalAuthorization shows that'
-  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+function applicationDenied(
+  doing: string,
+  permission = 'Mail.ReadWrite, Mail.Send, Calendars.ReadWrite or Contacts.ReadWrite',
+): ProviderError {
+  const why = `Microsoft denies the application access to this mailbox. Check that an administrator of the tenant consented to the application permission ${permission}, or that a role with it in Exchange Online (RBAC for Applications) has the mailbox in its scope: Test-ServicePrincipalAuthorization shows that`
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication: true })
 }
 
-const DENIED: Readonly<Record<MailboxOpener, (doing: string) => ProviderError>> = {
+const DENIED: Readonly<Record<MailboxOpener, (doing: string, permission?: string) => ProviderError>> = {
   owner: accessDenied,
   person: sharedDenied,
   application: applicationDenied,
 }
 
 /** The user of the token has lost the right to open the mailbox, or it was deleted. */
-export function lostMailbox(doing: string): ProviderError {
-  const why = 'the mailbox does not exist any more, or is no longer shared with this user'
-  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+export function lostMailbox(doing: string, isOfApplication = false): ProviderError {
+  const why = `the mailbox does not exist any more${isOfApplication ? '' : ', or is no longer shared with this user'}`
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication })
 }
 
 /** Its messages must not be read as those of the account. */
 export function otherMailbox(doing: string): ProviderError {
   const why =
     'the address leads to another mailbox than before. Connect it again: it becomes an account of its own, and the old one can be deleted'
-  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication: true })
 }
 
 /** Of Entra ID, which has the users, in place of Exchange. */
 function directoryDenied(doing: string): ProviderError {
   const why =
     'Microsoft denies access to the directory. It takes the application permission User.Read.All, with the consent of an administrator. Mailboxes can be connected by their addresses without it'
-  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true })
+  return new ProviderError('rejected', `${doing}: ${why}`, { missingScope: true, isOfApplication: true })
 }
 
 /** Not `not_found`: that would mean that the message or the folder was deleted. */

@@ -107,8 +107,8 @@ export class FolderList {
   }
 
   #checkedRoles(results: Results): Map<string, FolderRole | null> {
-    const roles = readRoles(results)
-    const { expectedInbox } = this.#graph
+    const { expectedInbox, isApplication } = this.#graph
+    const roles = readRoles(results, isApplication)
     if (expectedInbox !== undefined && roles.get(expectedInbox) !== 'inbox') throw otherMailbox(DOING)
     return roles
   }
@@ -133,7 +133,7 @@ export class FolderList {
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       // Exchange hides mailboxes that the user may not open. One's own always has its root.
-      if (listing.parent === TOP && error.kind === 'not_found') throw lostMailbox(DOING)
+      if (listing.parent === TOP && error.kind === 'not_found') throw lostMailbox(DOING, this.#graph.isApplication)
       if (listing.parent === TOP) throw error
       // The parent was deleted meanwhile.
       if (error.kind === 'not_found') return []
@@ -184,18 +184,23 @@ function buildListing(parent: string): Listing {
   return { parent, path, query: FIELDS }
 }
 
-function readRoles(results: Results): Map<string, FolderRole | null> {
+function readRoles(results: Results, isApplication: boolean): Map<string, FolderRole | null> {
   const roles = new Map<string, FolderRole | null>()
   for (const item of WELL_KNOWN) {
-    const id = wellKnownId(results.get(item), item.name)
+    const result = results.get(item)
+    // A mailbox may lack any of these folders but the inbox.
+    if (item.name === 'inbox' && isNotFound(result)) throw lostMailbox(DOING, isApplication)
+    const id = wellKnownId(result, item.name)
     if (id !== undefined) roles.set(id, ROLES[item.name] ?? null)
   }
   return roles
 }
 
-/** A mailbox may lack any of these folders but the inbox. */
+function isNotFound(result: BatchResult | undefined): boolean {
+  return result instanceof ProviderError && result.kind === 'not_found'
+}
+
 function wellKnownId(result: BatchResult | undefined, name: string): string | undefined {
-  if (name === 'inbox' && result instanceof ProviderError && result.kind === 'not_found') throw lostMailbox(DOING)
   const isMissing = result instanceof ProviderError && (result.kind === 'not_found' || result.kind === 'rejected')
   return isMissing && name !== 'inbox' ? undefined : text(requireBody(result).id)
 }

@@ -81,7 +81,8 @@ export function microsoftProvider(deps: MicrosoftDeps): Provider & {
     root,
     clock,
     rateLimit: RATE_LIMIT,
-    toError: (response, doing, nowMs, access) => graphError(response, doing, nowMs, mailboxOpener(access)),
+    toError: (response, doing, nowMs, request) =>
+      graphError(response, doing, nowMs, { ...request, opener: mailboxOpener(request) }),
     limits: retry ? { retry } : {},
   })
   const graph = (access: MailAccess, urgent: boolean) => new Graph({ root, client, clock }, access, { urgent })

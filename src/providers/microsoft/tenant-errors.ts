@@ -67,5 +67,6 @@ export function tenantRefusal({ error, aadsts, detail }: TokenError): ProviderEr
   const { why, credential }: Refusal = known ?? { why: 'it refuses the credentials' }
   return new ProviderError('auth_expired', `Microsoft gives the application no token: ${why} (${detail})`, {
     credential,
+    isOfApplication: true,
   })
 }

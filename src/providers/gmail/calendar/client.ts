@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
 import {
+  type FailedRequest,
   type Json,
   list,
   object,
@@ -36,8 +37,13 @@ const API = {
 /** The user may not do this with one calendar, whatever scopes there are. */
 const NO_ACCESS: ReadonlySet<string> = new Set(['requiredAccessLevel', 'forbidden', 'forbiddenForNonOrganizer'])
 
-export function calendarError(response: RestResponse, doing: string, nowMs: number): ProviderError {
-  const error = googleError(response, doing, nowMs, API)
+export function calendarError(
+  response: RestResponse,
+  doing: string,
+  nowMs: number,
+  request?: Pick<FailedRequest, 'isApplication'>,
+): ProviderError {
+  const error = googleError(response, doing, nowMs, { ...API, ...request })
   if (error.kind === 'rate_limited' && readReasons(response.body).includes('quotaExceeded')) {
     const why = 'the user reached a usage limit of Google Calendar, such as that of invitations'
     return new ProviderError('rate_limited', `${doing}: ${why}`, { retryAfterMs: error.retryAfterMs ?? 0 })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
 import {
+  type FailedRequest,
   type Json,
   object,
   parser,
@@ -38,7 +39,12 @@ const API = { name: 'the People API (people.googleapis.com)', scope: 'contacts' 
 /** Only what the user has stored. Profiles of the same persons cannot be changed. */
 const SOURCES = 'READ_SOURCE_TYPE_CONTACT'
 
-export function peopleError(response: RestResponse, doing: string, nowMs: number): ProviderError {
+export function peopleError(
+  response: RestResponse,
+  doing: string,
+  nowMs: number,
+  request?: Pick<FailedRequest, 'isApplication'>,
+): ProviderError {
   const reasons = readReasons(response.body)
   const status = text(object(object(response.body).error).status)
   if (reasons.includes('EXPIRED_SYNC_TOKEN')) {
@@ -52,7 +58,7 @@ export function peopleError(response: RestResponse, doing: string, nowMs: number
   if (response.status === 400 && (status === 'FAILED_PRECONDITION' || reasons.includes('failedPrecondition'))) {
     return new ProviderError('conflict', `${doing}: another version is stored`)
   }
-  return googleError(response, doing, nowMs, API)
+  return googleError(response, doing, nowMs, { ...API, ...request })
 }
 
 const parseConnections = parser(

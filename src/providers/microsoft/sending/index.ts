@@ -102,7 +102,7 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
       if (state === 'missing' || error.kind === 'not_found') {
         throw new ProviderError('unavailable', `${DOING}: Graph does not find the message`, { cause: error })
       }
-      throw error.missingScope ? deniedScope(error) : error
+      throw error
     }
   }
 
@@ -156,9 +156,4 @@ function microsoftSender(graph: Graph, outbound: Outbound, accountId: string): S
 function asUnavailable(error: unknown): never {
   if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error
   throw new ProviderError('unavailable', `${DOING}: the draft was deleted`, { cause: error })
-}
-
-function deniedScope(cause: ProviderError): ProviderError {
-  const why = 'Microsoft denies access. The user may not have granted the scope Mail.Send'
-  return new ProviderError('rejected', `${DOING}: ${why}`, { missingScope: true, cause })
 }

@@ -3,7 +3,7 @@ import { type Backoff, backoffMs } from '../../../platform/concurrency/retry.ts'
 import { Pool } from '../../../platform/net/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../../contract/index.ts'
-import type { RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
+import type { FailedRequest, RestClient, RestMailbox, RestRequest, RestResponse } from './contract.ts'
 import { isDisconnect, MAX_WAIT_MS, timeoutError } from './errors.ts'
 import { exchange, type HttpResponse, orUnreadable, readJson, readText } from './exchange.ts'
 import { parseJson } from './json.ts'
@@ -19,7 +19,7 @@ export interface RestClientOptions {
   /** A limit of the minute that mailboxes share. `nameOf` returns the same name for those that share it. */
   projects?: { unitsPerMinute: number; nameOf(access: MailAccess): string }
   /** Maps an error response; `statusError` where the provider's error codes add nothing. */
-  toError(response: RestResponse, doing: string, nowMs: number, access: MailAccess): ProviderError
+  toError(response: RestResponse, doing: string, nowMs: number, request: FailedRequest): ProviderError
   /** Which limit a response says was exceeded. Called for those that `toError` maps to `rate_limited`. */
   toRefusal?(response: RestResponse): QuotaRefusal
   /** Called with the units of each request that is sent. */
@@ -109,7 +109,9 @@ export function restClient(options: RestClientOptions): RestClient {
         if (attempt === undefined) continue
         if (!(attempt instanceof ErrorResponse)) return attempt
         const { limiter } = mailboxState(access)
-        const error = toError(attempt.response, request.doing, clock.now(), access)
+        const { method, path, doing } = request
+        const { settings, isApplication = false } = access
+        const error = toError(attempt.response, doing, clock.now(), { method, path, settings, isApplication })
         if (attempt.response.status === 401 && token !== undefined && refusedToken === undefined) {
           refusedToken = token
           continue
@@ -174,6 +176,7 @@ export function restClient(options: RestClientOptions): RestClient {
     }
 
     return {
+      isApplication: access.isApplication === true,
       retry: limits.retry,
       async json(request, read) {
         const { body } = await send(request)

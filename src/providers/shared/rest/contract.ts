@@ -24,6 +24,8 @@ export interface RestMailbox {
   /** A successful response, streamed. The caller must read or destroy it; it is destroyed after 30 s without progress,
    * and at its deadline. */
   open(request: RestRequest): Promise<RestStream>
+  /** See `MailAccess`. */
+  readonly isApplication: boolean
   /** Before parts of a batch are sent again for which the provider names no pause. */
   readonly retry: Backoff
   /** How many requests of this cost a batch should have now, at most `most`. Batches get smaller while the provider refuses parts. */
@@ -71,6 +73,16 @@ export interface RestStream {
   headers: IncomingHttpHeaders
   /** Decompressed; fails with `ProviderError`. */
   body: Readable
+}
+
+/** The request that an error response belongs to. */
+export interface FailedRequest {
+  method: string
+  /** Below the API's root. */
+  path: string
+  /** Both: see `MailAccess`. */
+  settings: MailAccess['settings']
+  isApplication: boolean
 }
 
 /** An error response, or one part of a batch response. */

@@ -5,7 +5,7 @@
  */
 export { batchResults, inBatches } from './batch.ts'
 export { type RestClientOptions, restClient } from './client.ts'
-export type { RestClient, RestMailbox, RestRequest, RestResponse, RestStream } from './contract.ts'
+export type { FailedRequest, RestClient, RestMailbox, RestRequest, RestResponse, RestStream } from './contract.ts'
 export { single, statusError } from './errors.ts'
 export { exchange, readBytes, readJson } from './exchange.ts'
 export { type Json, list, object, parseJson, parser, text, time, UnexpectedResponse, wholeNumber } from './json.ts'
