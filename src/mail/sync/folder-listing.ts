@@ -170,8 +170,13 @@ async function resumeFolders(
     // Its folder was deleted, and is there again: all that it has arrived since.
     const isMadeAgain = label.selectable === 0
     if (isMadeAgain && announceAfter !== undefined) await cursors.save(accountId, label.id, { announceAfter })
-    else if (before.has(label.id)) await cursors.save(accountId, label.id, { announceAfter: nowMs })
+    else if (before.has(label.id)) await cursors.save(accountId, label.id, { announceAfter: secondBefore(nowMs) })
   }
+}
+
+/** Mail servers store in whole seconds when a message arrived: one of this second may have come after `nowMs`. */
+function secondBefore(nowMs: number): number {
+  return Math.floor(nowMs / 1000) * 1000 - 1
 }
 
 /** Unmatched messages in a folder that appeared after the last sync are new if they were received since that sync. */

@@ -26,7 +26,6 @@ const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) =>
   errorinvalididmalformed: notFound,
   errorinvalidid: notFound,
   erroritemnotfound: notFound,
-  errorinvaliduser: (doing, _byStatus, { isApplication }) => lostMailbox(doing, isApplication),
   errorfoldernotfound: notFound,
   errorfolderexists: exists,
   errorduplicatetransactionid: (doing) => new ProviderError('exists', `${doing}: the event exists`),
@@ -104,10 +103,9 @@ export function graphError(
   if (UNKNOWN_ACTION.test(text(message) ?? '') || response.status === 405) return unknownAction(doing)
   if (APPLICATION_POLICY.test(text(message) ?? '')) return outsidePolicy(doing)
   if (code.toLowerCase() === 'erroraccessdenied') return DENIED[opener](doing, findPermission(request))
-  // Of the directory, below `/users/{id}`. What the mailbox itself does not have is ErrorItemNotFound.
-  if (opener !== 'owner' && code.toLowerCase() === 'request_resourcenotfound') {
-    return lostMailbox(doing, opener === 'application')
-  }
+  // The second is of the directory, below `/users/{id}`. What the mailbox itself does not have is ErrorItemNotFound.
+  const lost = opener === 'owner' ? ['errorinvaliduser'] : ['errorinvaliduser', 'request_resourcenotfound']
+  if (lost.includes(code.toLowerCase())) return lostMailbox(doing, opener === 'application')
   return CODES[code.toLowerCase()]?.(doing, byStatus) ?? byStatus
 }
 
