@@ -35,14 +35,7 @@ export {
   StaleRead,
 } from './mailbox/change-numbers.ts'
 export { areLabelsCleared, setLabelsCleared } from './mailbox/cleared-labels.ts'
-export {
-  describeNameProblem,
-  type LiveMailboxDeps,
-  openMailbox,
-  readLive,
-  refusedAccount,
-  toAppError,
-} from './mailbox/live-mailbox.ts'
+export { describeNameProblem, type LiveMailboxDeps, openMailbox, readLive, toAppError } from './mailbox/live-mailbox.ts'
 export { readSyncHint, SYNC_TOPIC } from './mailbox/sync-requests.ts'
 export { accountRoutes } from './routes.ts'
 export { openConnections } from './tenants/open.ts'

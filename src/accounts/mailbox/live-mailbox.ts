@@ -9,8 +9,9 @@ import {
   ProviderError,
   type ProviderName,
 } from '../../providers/contract/index.ts'
-import type { Account, Accounts } from '../identity/account.ts'
+import type { Accounts } from '../identity/account.ts'
 import { scopeChecks } from '../tokens/required-scopes.ts'
+import { CONNECT_AGAIN, sentence } from './refused-account.ts'
 
 export interface LiveMailboxDeps {
   accounts: Pick<Accounts, 'get' | 'access'>
@@ -27,9 +28,7 @@ export async function openMailbox(
   const account = await deps.accounts.get(accountId)
   const mail = deps.mail(account.provider)
   if (mail === undefined) throw notFound('provider', account.provider)
-  // Another login with refused credentials may make the server lock the mailbox.
-  if (account.status === 'auth_error') throw refusedAccount(account)
-  await scopeChecks.require(deps.accounts, account, [permission])
+  await scopeChecks.requireConnected(deps.accounts, account, [permission])
   return { mail, access: await deps.accounts.access(accountId) }
 }
 
@@ -101,26 +100,6 @@ function describeFailure(error: ProviderError): Pick<AppErrorOptions, 'message' 
   if (busy || kind === 'rate_limited') return { message: `The provider is busy: ${message}. Try again later.` }
   if (host === undefined) return {}
   return { message: timedOut ? `${host} did not respond in time.` : `Cannot reach ${host}.` }
-}
-
-/** `creating an event: Outlook …` becomes `Creating an event: Outlook ….` */
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
-}
-
-const CONNECT_AGAIN = 'The provider refused the credentials of this account. Connect the account again.'
-
-/** For an account in auth_error. Nobody signs in to one of a connection, so its reason says what to repair. */
-export function refusedAccount({
-  connectionId,
-  statusReason,
-}: Pick<Account, 'connectionId' | 'statusReason'>): AppError {
-  const isOfConnection = connectionId !== null && statusReason !== null
-  return new AppError('provider_rejected', {
-    message: isOfConnection
-      ? `${sentence(statusReason)} The mailbox is opened by the connection ${connectionId}.`
-      : CONNECT_AGAIN,
-  })
 }
 
 function credentialsRefused(cause: ProviderError): AppError {

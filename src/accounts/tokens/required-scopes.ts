@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { missingFor, missingForShared, type Permission } from '../../providers/contract/index.ts'
 import type { Account, Accounts } from '../identity/account.ts'
+import { refusedAccount } from '../mailbox/refused-account.ts'
 
 /**
  * Throws consent_required, naming the scopes, unless the granted ones allow this at the provider. A hosted session for the account
@@ -16,6 +17,16 @@ async function requireScopes(
   const { id, tokens } = await accounts.get(account.sharedWith)
   const missing = missingForShared(tokens.scopes, permissions)
   if (missing.length > 0) throw sharedScopesMissing(id, missing)
+}
+
+/** The same, and provider_rejected for an account in auth_error: with refused credentials, a server may lock the mailbox. */
+async function requireConnected(
+  accounts: Pick<Accounts, 'get'>,
+  account: Account,
+  permissions: readonly Permission[],
+): Promise<void> {
+  if (account.status === 'auth_error') throw refusedAccount(account)
+  await requireScopes(accounts, account, permissions)
 }
 
 function requireOwnScopes(
@@ -50,8 +61,9 @@ export function sharedScopesMissing(accountId: string, missing: readonly string[
   })
 }
 
-/** Both throw consent_required before a request that the provider would refuse. */
+/** Throw consent_required before a request that the provider would refuse. */
 export const scopeChecks = {
   require: requireScopes,
+  requireConnected,
   requireSharedSending,
 }

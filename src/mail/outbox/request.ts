@@ -1,4 +1,4 @@
-import { type Account, type Accounts, refusedAccount, scopeChecks } from '../../accounts/index.ts'
+import { type Account, type Accounts, scopeChecks } from '../../accounts/index.ts'
 import { AppError, invalid } from '../../platform/errors/app-error.ts'
 import type { UploadedFile } from '../../platform/http/index.ts'
 import type { ProviderName, RemoteAddress, SendProvider } from '../../providers/contract/index.ts'
@@ -26,8 +26,7 @@ export interface RequestDeps extends PrepareDeps {
 export async function getSendingAccount({ accounts, db }: RequestDeps, idOrAlias: string): Promise<Account> {
   const { id } = await accounts.resolve(db.read, idOrAlias)
   const account = await accounts.get(id)
-  if (account.status === 'auth_error') throw refusedAccount(account)
-  await scopeChecks.require(accounts, account, ['mail.send'])
+  await scopeChecks.requireConnected(accounts, account, ['mail.send'])
   return account
 }
 
