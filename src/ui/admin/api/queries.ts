@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, api, type Query } from './client.ts'
 import { usePollMs } from './live.tsx'
 
@@ -15,15 +15,21 @@ export interface ReadOptions {
 /** Reads a path of the API and keeps it up to date. While other parameters load, the previous data stays. */
 export function useRead<Result>(path: string, query: Query = {}, options: ReadOptions = {}) {
   const pollMs = usePollMs()
+  // A poll of what is being deleted may come just after the deletion, and would fail.
+  const isBeingRemoved =
+    useIsMutating({ predicate: ({ options: { mutationKey } }) => path.includes(removedPath(mutationKey)) }) > 0
   return useQuery<Result, ApiError>({
     queryKey: ['api', path, query],
     queryFn: ({ signal }) => api.get<Result>(path, query, signal),
     placeholderData: keepPreviousData,
     refetchInterval: options.pollMs ?? pollMs,
-    enabled: options.enabled ?? true,
+    enabled: (options.enabled ?? true) && !isBeingRemoved,
     meta: { live: options.live ?? [] },
   })
 }
+
+/** What an action removes; for others a text that no path includes. */
+const removedPath = (key: readonly unknown[] | undefined) => (key?.[0] === 'remove' ? String(key[1]) : '\0')
 
 /** Marks everything read from these paths, and from paths below them, as outdated. */
 export function useInvalidate(): (...paths: string[]) => Promise<void> {
@@ -35,6 +41,11 @@ export function useInvalidate(): (...paths: string[]) => Promise<void> {
     })
   }
 }
+
+const readsFrom =
+  (part: string) =>
+  ({ queryKey: [kind, path] }: { queryKey: readonly unknown[] }) =>
+    kind === 'api' && typeof path === 'string' && path.includes(part)
 
 interface ActionOptions<Result> {
   /** Paths to read again afterwards. */
@@ -55,15 +66,16 @@ export function useAction<Input = void, Result = unknown>(
 ) {
   const client = useQueryClient()
   const invalidate = useInvalidate()
+  const removed = removes === undefined ? undefined : { predicate: readsFrom(removes) }
   return useMutation<Result, ApiError, Input>({
     mutationFn: run,
+    ...(removes !== undefined && { mutationKey: ['remove', removes] }),
+    async onMutate() {
+      // What is being read of it may arrive just after the deletion.
+      if (removed !== undefined) await client.cancelQueries(removed)
+    },
     async onSuccess(result) {
-      if (removes !== undefined) {
-        client.removeQueries({
-          predicate: ({ queryKey: [kind, path] }) =>
-            kind === 'api' && typeof path === 'string' && path.includes(removes),
-        })
-      }
+      if (removed !== undefined) client.removeQueries(removed)
       if (done !== undefined) {
         notifications.show({ message: typeof done === 'string' ? done : done(result), color: 'teal' })
       }
