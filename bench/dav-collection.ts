@@ -23,7 +23,7 @@ export type Read = <Body>(path: string) => Promise<{ body: Body; tookMs: number 
 /** By the name of a list: how long each request took, in ms. */
 export type Samples = Map<string, number[]>
 
-/** What is measured of one kind of collection: its first sync beside bare tsdav, and its lists over HTTP. */
+/** One kind of collection, of which the first sync is measured beside bare tsdav, and the lists over HTTP. */
 interface Collection {
   /** `10,000 contacts`. */
   title: string
@@ -45,7 +45,7 @@ interface Collection {
 interface Round {
   bareMs: number
   syncMs: number
-  /** Of the service, without the database. */
+  /** CPU time of the service, without the database. */
   cpuMs: number
   lists: Samples
   slow: number

@@ -54,7 +54,7 @@ export const IMAP_LIMITS: ImapLimits = {
   flood: FLOOD_LIMIT,
 }
 
-/** Of work in general, of a sign-in, and of a live read. */
+/** The limits of work in general, of a sign-in, and of a live read. */
 export function workLimits({ silenceMs, workMs, workLines, workBytes }: ImapLimits): Record<WorkKind, WorkLimits> {
   const work: WorkLimits = { silenceMs, workMs, lines: workLines, bytes: workBytes }
   return {

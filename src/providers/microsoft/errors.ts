@@ -74,7 +74,7 @@ export function mailboxOpener({
   return settings.graph === undefined ? 'owner' : 'person'
 }
 
-/** What is known of the request that was refused. */
+/** The refused request, as far as it is known. */
 interface DeniedRequest {
   opener?: MailboxOpener
   method?: string

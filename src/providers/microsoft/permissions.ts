@@ -1,4 +1,4 @@
-/** What follows the mailbox in a path. Queries and ids are left out. */
+/** Finds the first name after the mailbox in a path, such as `messages`. */
 const BELOW_MAILBOX = /^\/(?:me|users\/[^/?]+)\/(\w+)/
 const AREAS: Readonly<Record<string, string>> = {
   messages: 'Mail',

@@ -7,7 +7,7 @@ export const DOING = 'sending'
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 const MAX_ENCODED_BYTES = (MAX_REQUEST_BYTES / 4) * 3 - 4096
 export const MAX_MIME_BYTES = MAX_ENCODED_BYTES
-/** Of one request. A larger attachment takes an upload session. */
+/** The largest attachment that one request adds. A larger one takes an upload session. */
 export const MAX_ATTACHED_BYTES = MAX_ENCODED_BYTES
 /** For requests of up to 4 MB. */
 export const TRANSFER_MS = 120_000
