@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { describeEachDatabase } from '../../../../test/kit/database/database.ts'
 import { eventually } from '../../../../test/kit/eventually.ts'
+import { nextSecond } from '../../../../test/kit/mailbox/next-second.ts'
 import { type SyncServiceOptions, syncService } from '../../../../test/kit/mailbox/sync.ts'
 import { syncedMailbox } from '../../../../test/kit/mailbox/synced-mailbox.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
@@ -94,6 +95,7 @@ describe.skipIf(!dovecotAvailable())('the folders Archive, Junk and Trash', () =
       await box.put('Archive', 'between-1')
       await box.put('Sent', 'between-2')
       await box.expunge('old-1', 'Archive')
+      await nextSecond()
       await restart()
       await same()
       // The run that stored the folder again has ended once another one has.
