@@ -3,7 +3,7 @@ import type { FolderRole, ProviderName } from '../../providers/contract/index.ts
 import type { LabelRow } from '../labels/index.ts'
 import { type Message, type MessageContext, messageView } from './api.ts'
 import type { MessageEventData } from './events.ts'
-import { toDraftId } from './rows/drafts.ts'
+import { toDraftId } from './rows/draft-keys.ts'
 import type { MessageRow } from './store.ts'
 
 export interface EventBodies {

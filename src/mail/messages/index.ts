@@ -30,7 +30,7 @@ export {
   providerDraftIds,
   toDraftId,
   toMessageId,
-} from './rows/drafts.ts'
+} from './rows/draft-keys.ts'
 export { mailHorizons } from './rows/horizons.ts'
 export { locatedMessages } from './rows/located.ts'
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repair.ts'

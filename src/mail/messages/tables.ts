@@ -148,7 +148,7 @@ interface ReservedMessageTable {
   createdAt: number
 }
 
-/** The messages in Drafts folders: see `rows/drafts.ts`. A message that has left its folder keeps its row until it is deleted. */
+/** The messages in Drafts folders: see `rows/draft-keys.ts`. A message that has left its folder keeps its row until it is deleted. */
 interface DraftTable {
   messageId: string
   accountId: string

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
 import { type ArrivalType, arrivalEvent } from '../announce.ts'
-import { saveDrafts } from '../rows/drafts.ts'
+import { saveDraftKeys } from '../rows/draft-keys.ts'
 import { type IncomingRow, newMessageRow } from '../rows/row.ts'
 import type { MessageWriter } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
@@ -71,7 +71,7 @@ export async function saveVersions(
     const messageId = findId(message)
     return messageId === undefined ? [] : [{ messageId, message }]
   })
-  await saveDrafts(tx, accountId, drafts)
+  await saveDraftKeys(tx, accountId, drafts)
 }
 
 /** The events of the arrivals that were stored, in the order of `stored`. */

@@ -17,7 +17,7 @@ import {
 } from './arrivals.ts'
 import { type IngestDeps, isStale, openBatch } from './batch.ts'
 import { countIn, recordChanges } from './changes.ts'
-import { mailboxDrafts } from './drafts.ts'
+import { mailboxDrafts } from './draft-versions.ts'
 import {
   knownLabelIds,
   listedLabels,

@@ -6,7 +6,7 @@ import { putBody } from '../bodies/store.ts'
 import { takeReserved } from '../ingest/reserved.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
-import { saveDrafts } from './drafts.ts'
+import { saveDraftKeys } from './draft-keys.ts'
 import { locatedMessages } from './located.ts'
 import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
@@ -72,7 +72,7 @@ export async function storeDraft(
     }
     await changes.record(tx)
   }
-  await saveDrafts(tx, accountId, [{ messageId, message }])
+  await saveDraftKeys(tx, accountId, [{ messageId, message }])
   if (body !== undefined) await putBody(tx, accountId, messageId, body)
   return row
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { eraseThreadLists } from '../threads/lists.ts'
-import { deleteDrafts } from './drafts.ts'
+import { deleteDraftKeys } from './draft-keys.ts'
 import { deleteTexts } from './texts.ts'
 import { markUnindexed } from './unindexed.ts'
 
@@ -14,7 +14,7 @@ export async function eraseMessages(tx: Tx, accountId: string, limit: number): P
     await eraseThreadLists(tx, ids)
     await deleteBodies(tx, ids)
     await deleteTexts(tx, ids)
-    await deleteDrafts(tx, ids)
+    await deleteDraftKeys(tx, ids)
     await markUnindexed(tx, accountId, ids)
     await tx.deleteFrom('messages').where('id', 'in', ids).execute()
     return ids.length

@@ -11,7 +11,7 @@ import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import { arrivalEvent, arrivalType, changeTypes, messageEvent } from '../announce.ts'
 import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { type MessageRow, messageStore } from '../store.ts'
-import { saveDrafts } from './drafts.ts'
+import { saveDraftKeys } from './draft-keys.ts'
 import { READER_VERSION } from './reader-version.ts'
 import { incomingRow, parseFields, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
@@ -100,7 +100,7 @@ export async function storeRepaired(
   const writer = messageWriter(tx, { dialect: db.dialect, accountId, nowMs })
   const stored = await writer.rewrite(repaired, labelIds)
   await requestBodies?.(tx, accountId, [row.id])
-  if (label.role === 'drafts') await saveDrafts(tx, accountId, [{ messageId: row.id, message }])
+  if (label.role === 'drafts') await saveDraftKeys(tx, accountId, [{ messageId: row.id, message }])
   const arrivalEvents = arrival && announcedAs(stored, label, provider, arrival)
   const changes =
     arrivalEvents ?? changeTypes(label.role, label.role).map((type) => messageEvent(type, stored, label, provider))

@@ -3,7 +3,7 @@ import { deleteBodies } from '../bodies/store.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { recordMerge, type ThreadMerge } from '../threads/merges.ts'
 import { assignThreads, forgetReferences } from '../threads/references.ts'
-import { deleteDrafts } from './drafts.ts'
+import { deleteDraftKeys } from './draft-keys.ts'
 import { labelCounters } from './label-counters.ts'
 import { insertMessages } from './row.ts'
 import { deleteTexts, type LabelledMessage, writeTexts } from './texts.ts'
@@ -142,7 +142,7 @@ export function messageWriter(tx: Tx, { dialect, accountId, nowMs }: WriterDeps)
       await labels.detach(ids)
       await deleteBodies(tx, ids)
       await deleteTexts(tx, ids)
-      await deleteDrafts(tx, ids)
+      await deleteDraftKeys(tx, ids)
       await markUnindexed(tx, accountId, ids)
       const deleted = await tx
         .deleteFrom('messages')

@@ -1,7 +1,7 @@
-/** Recognises messages as new versions of stored drafts, so that a draft keeps its id: see `rows/drafts.ts`. */
+/** Recognises messages as new versions of stored drafts, so that a draft keeps its id: see `rows/draft-keys.ts`. */
 import type { Tx } from '../../../platform/db/index.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
-import { draftKey, findDrafts } from '../rows/drafts.ts'
+import { draftKey, findDraftsByKey } from '../rows/draft-keys.ts'
 import type { IncomingRow } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 
@@ -57,7 +57,7 @@ export async function mailboxDrafts(
 }
 
 async function rowsByKey(tx: Tx, accountId: string, keys: readonly string[]): Promise<Map<string, MessageRow>> {
-  const ids = await findDrafts(tx, accountId, keys)
+  const ids = await findDraftsByKey(tx, accountId, keys)
   const rows = new Map((await messageStore(tx).byIds([...new Set(ids.values())])).map((row) => [row.id, row]))
   return new Map(
     [...ids].flatMap(([key, id]) => {

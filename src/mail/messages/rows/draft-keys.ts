@@ -37,7 +37,11 @@ export function draftHash(row: MessageRow): string {
 const KEYS_PER_QUERY = 200
 
 /** The ids of the stored messages that these are versions of, by key. Of several, the one stored last. */
-export async function findDrafts(tx: Tx, accountId: string, keys: readonly string[]): Promise<Map<string, string>> {
+export async function findDraftsByKey(
+  tx: Tx,
+  accountId: string,
+  keys: readonly string[],
+): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (let start = 0; start < keys.length; start += KEYS_PER_QUERY) {
     const rows = await tx
@@ -64,7 +68,7 @@ export async function providerDraftIds(handle: Handle, messageIds: readonly stri
 }
 
 /** Stores by what the next versions of these messages will be recognised. */
-export async function saveDrafts(
+export async function saveDraftKeys(
   tx: Tx,
   accountId: string,
   drafts: readonly { messageId: string; message: DraftIdentity }[],
@@ -77,7 +81,7 @@ export async function saveDrafts(
   await insertRows(tx, 'drafts', rows, update)
 }
 
-export async function deleteDrafts(tx: Tx, messageIds: readonly string[]): Promise<void> {
+export async function deleteDraftKeys(tx: Tx, messageIds: readonly string[]): Promise<void> {
   if (messageIds.length === 0) return
   await tx
     .deleteFrom('drafts')
