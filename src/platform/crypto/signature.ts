@@ -1,6 +1,9 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Standard Webhooks v1 (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. */
+/**
+ * Standard Webhooks v1 (https://www.standardwebhooks.com): HMAC-SHA256 over `id.timestamp.body`. The caller passes the secrets: for
+ * deliveries `validSecrets` in `events/webhooks/endpoints/signing-secrets.ts`, for callbacks of experiences `booking/callbacks/request.ts`.
+ */
 interface SignatureInput {
   id: string
   /** Seconds since 1970. */

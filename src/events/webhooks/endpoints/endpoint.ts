@@ -2,14 +2,9 @@ import type { Selectable } from 'kysely'
 import type { Sealer } from '../../../platform/crypto/seal.ts'
 import type { Tables } from '../../../platform/db/index.ts'
 import type { SealedColumn } from '../../../platform/secrets/index.ts'
+import type { SigningSecret } from './signing-secrets.ts'
 
 export type EndpointRow = Selectable<Tables['webhookEndpoints']>
-
-/** A signing secret. `until` (milliseconds) is when a replaced secret stops signing; null for the current one. */
-export interface SigningSecret {
-  secret: string
-  until: number | null
-}
 
 /** An endpoint with its secrets and header values decrypted. Exists in memory only. */
 export interface OpenEndpoint {
@@ -18,12 +13,6 @@ export interface OpenEndpoint {
   secrets: readonly SigningSecret[]
   headers: Record<string, string>
 }
-
-/** A replaced secret keeps signing beside the new one for this long. */
-const ROTATION_OVERLAP_MS = 24 * 60 * 60_000
-
-/** Bounds the signatures per request when secrets are rotated several times within a day. */
-const MAX_SECRETS = 5
 
 /** The seal context of an endpoint's secrets and headers. */
 export const endpointContext = (endpointId: string) => `endpoint:${endpointId}`
@@ -42,18 +31,4 @@ export function openEndpoint(row: EndpointRow, sealer: Sealer): OpenEndpoint {
     secrets: row.secrets === null ? [] : open(row.secrets),
     headers: row.headers === null ? {} : open(row.headers),
   }
-}
-
-/** The secrets that sign at `nowMs`, the current one first. */
-export function validSecrets(secrets: readonly SigningSecret[], nowMs: number): string[] {
-  return secrets.filter(({ until }) => until === null || until > nowMs).map(({ secret }) => secret)
-}
-
-/** The secrets after a rotation to `secret`. Null makes the endpoint unsigned immediately. */
-export function rotated(secrets: readonly SigningSecret[], secret: string | null, nowMs: number): SigningSecret[] {
-  if (secret === null) return []
-  const overlapping = secrets
-    .map((entry) => ({ secret: entry.secret, until: entry.until ?? nowMs + ROTATION_OVERLAP_MS }))
-    .filter((entry) => entry.secret !== secret && entry.until > nowMs)
-  return [{ secret, until: null }, ...overlapping].slice(0, MAX_SECRETS)
 }

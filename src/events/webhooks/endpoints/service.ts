@@ -14,7 +14,8 @@ import { CLOSED, circuitView } from '../sending/circuit.ts'
 import { DELIVER_QUEUE } from '../sending/endpoint-worker.ts'
 import { cancelForEndpoint } from '../sending/leases.ts'
 import { type CreateBody, DEFAULT_SETTINGS, type EndpointView, type UpdateBody } from './api.ts'
-import { type EndpointRow, endpointContext, openEndpoint, rotated, type SigningSecret } from './endpoint.ts'
+import { type EndpointRow, endpointContext, openEndpoint } from './endpoint.ts'
+import { rotateSecrets, type SigningSecret } from './signing-secrets.ts'
 import { endpointStore } from './store.ts'
 import { DEFAULT_EVENT_TYPES, validEventTypes } from './subscriptions.ts'
 
@@ -72,7 +73,7 @@ export function endpoints(deps: EndpointDeps): Endpoints {
       const row: EndpointRow = {
         id,
         url,
-        secrets: sealedSecrets(id, rotated([], secret, nowMs)),
+        secrets: sealedSecrets(id, rotateSecrets([], secret, nowMs)),
         eventTypes: JSON.stringify(validEventTypes(body.eventTypes ?? DEFAULT_EVENT_TYPES, catalogue)),
         headers: sealedHeaders(id, validHeaders(body.headers ?? {}, 'body.headers')),
         isActive: Number(body.isActive ?? DEFAULT_SETTINGS.isActive),
@@ -113,7 +114,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
             retryDelayMs: retryDelayMs === undefined ? undefined : Math.round(retryDelayMs),
             retryStrategy,
             timeoutMs: timeoutMs === undefined ? undefined : Math.round(timeoutMs),
-            secrets: secret === undefined ? undefined : sealedSecrets(id, rotated(current.secrets, secret, nowMs)),
+            secrets:
+              secret === undefined ? undefined : sealedSecrets(id, rotateSecrets(current.secrets, secret, nowMs)),
             headers:
               body.headers === undefined
                 ? undefined

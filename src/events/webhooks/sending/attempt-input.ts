@@ -1,5 +1,6 @@
 import { type EventRow, eventHead } from '../../index.ts'
-import { type OpenEndpoint, validSecrets } from '../endpoints/endpoint.ts'
+import type { OpenEndpoint } from '../endpoints/endpoint.ts'
+import { validSecrets } from '../endpoints/signing-secrets.ts'
 import type { DeliveryRow } from '../tables.ts'
 import type { AttemptInput } from './attempt.ts'
 
