@@ -1,6 +1,6 @@
 import { parseContentLine } from '../../platform/calendar/content-line.ts'
-import { DAY_MS, parseDay, parseLocal } from '../../platform/calendar/days.ts'
 import { parseDuration } from '../../platform/calendar/duration.ts'
+import { parseRecurrenceDate } from '../../platform/calendar/recurrence-date.ts'
 import { type Rule, readRule } from '../../platform/calendar/rule.ts'
 import { UTC, type Zone } from '../../platform/calendar/zone.ts'
 import { zoneNamed } from './times.ts'
@@ -14,7 +14,7 @@ interface Recurrence {
   excluded: LineDate[]
 }
 
-/** A value of an RDATE or EXDATE line. */
+/** A value of an RDATE or EXDATE line, with its zone. */
 export interface LineDate {
   isDate: boolean
   /** A wall clock in milliseconds, as if it were UTC. */
@@ -59,7 +59,7 @@ export function parseRecurrence(
       const zone = zoneOfLine(line.parameters.get('TZID'))
       const values = line.value.split(',', MAX_DATES - dates)
       dates += values.length
-      const parsed = values.map((value) => parseLineDate(value.trim(), zone)).filter((date) => date !== undefined)
+      const parsed = values.map((value) => parseLineDate(value, zone)).filter((date) => date !== undefined)
       const list = line.name === 'RDATE' ? recurrence.added : recurrence.excluded
       list.push(...parsed)
     }
@@ -67,22 +67,25 @@ export function parseRecurrence(
   return recurrence
 }
 
-/** The form decides, not VALUE: programs forget it. */
 function parseLineDate(text: string, zone: Zone): LineDate | undefined {
-  const [start = '', end] = text.split('/')
-  const day = parseDay(start)
-  if (day !== undefined) return { isDate: true, localMs: day * DAY_MS, zone, endMs: undefined }
-  const time = parseLineTime(start, zone)
-  if (time === undefined || end === undefined) return time
-  const startMs = time.zone.toUtc(time.localMs)
-  const lastsMs = parseDuration(end)
-  const until = lastsMs === undefined ? parseLineTime(end, zone) : undefined
-  const endMs = lastsMs === undefined ? until?.zone.toUtc(until.localMs) : startMs + lastsMs
-  return { ...time, endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }
+  const date = parseRecurrenceDate(text)
+  if (date === undefined) return undefined
+  const { isDate, localMs, end } = date
+  const own = date.isUtc ? UTC : zone
+  return {
+    isDate,
+    localMs,
+    zone: own,
+    endMs: isDate || end === undefined ? undefined : periodEnd(end, localMs, own, zone),
+  }
 }
 
-function parseLineTime(text: string, zone: Zone): LineDate | undefined {
-  const isUtc = /Z$/i.test(text)
-  const localMs = parseLocal(isUtc ? text.slice(0, -1) : text)
-  return localMs === undefined ? undefined : { isDate: false, localMs, zone: isUtc ? UTC : zone, endMs: undefined }
+/** A period whose end makes no sense is as long as the instances of rules. */
+function periodEnd(text: string, localMs: number, startZone: Zone, zone: Zone): number | undefined {
+  const startMs = startZone.toUtc(localMs)
+  const lastsMs = parseDuration(text)
+  if (lastsMs !== undefined) return Math.max(startMs, startMs + lastsMs)
+  const end = parseRecurrenceDate(text)
+  if (end === undefined || end.isDate) return undefined
+  return Math.max(startMs, (end.isUtc ? UTC : zone).toUtc(end.localMs))
 }

@@ -3,7 +3,7 @@ import { type Component, properties, property, readText } from '../../../platfor
 import type { ContentLine } from '../../../platform/calendar/content-line.ts'
 import { formatDay, formatLocal, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
 import { isOwnZone } from '../../../platform/calendar/read-vtimezone.ts'
-import { quoted, unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { describeUnreadableRecurrence, quoted } from '../../../platform/calendar/unreadable-recurrence.ts'
 import { storedZone, toInstant, type Zone } from '../../../platform/calendar/zone.ts'
 import { sha256 } from '../../../platform/crypto/sha256.ts'
 import { assumedEnd, boundedEvent, type EventTime, type RemoteEvent } from '../../contract/index.ts'
@@ -153,7 +153,7 @@ export class ObjectMapper {
       }
     }
     const lines = [...rules, ...[...dates].map(([head, values]) => `${head}:${values.join(',')}`)]
-    for (const sentence of unreadLines(lines)) this.#notes.add(sentence)
+    for (const sentence of describeUnreadableRecurrence(lines)) this.#notes.add(sentence)
     return lines
   }
 

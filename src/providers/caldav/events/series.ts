@@ -1,5 +1,6 @@
 import { parseContentLine } from '../../../platform/calendar/content-line.ts'
 import { DAY_MS, formatDay, formatLocal, LAST_DAY, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
+import { parseRecurrenceDate } from '../../../platform/calendar/recurrence-date.ts'
 import { type Rule, readRule } from '../../../platform/calendar/rule.ts'
 import { generateStarts } from '../../../platform/calendar/rule-starts.ts'
 import { findZone, storedZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
@@ -107,11 +108,10 @@ class LineDates {
 
   add(value: string, zone: Zone = this.#seriesZone): void {
     for (const each of value.split(',')) {
-      const text = each.split('/', 1)[0]?.trim() ?? ''
-      const day = parseDay(text)
-      const localMs = parseLocal(text.replace(/z$/i, ''))
-      if (day !== undefined) this.#days.add(day)
-      else if (localMs !== undefined) this.#instantsMs.add((/z$/i.test(text) ? UTC : zone).toUtc(localMs))
+      const date = parseRecurrenceDate(each)
+      if (date === undefined) continue
+      if (date.isDate) this.#days.add(date.localMs / DAY_MS)
+      else this.#instantsMs.add((date.isUtc ? UTC : zone).toUtc(date.localMs))
     }
   }
 

@@ -1,6 +1,6 @@
 import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
 import { formatDay, parseDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { describeUnreadableRecurrence } from '../../../platform/calendar/unreadable-recurrence.ts'
 import { findZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
 import {
   assumedEnd,
@@ -108,7 +108,7 @@ export function mappedItem(item: Json, context: PageContext): MappedItem | undef
   const notes = [
     ...(startTime === undefined ? ['Its start cannot be read: the whole day, or its original start, counts.'] : []),
     ...(hasEnd && end === undefined ? ['Its end cannot be read: a day or an hour counts.'] : []),
-    ...unreadLines(event.recurrence),
+    ...describeUnreadableRecurrence(event.recurrence),
   ]
   return { event, ...(notes.length > 0 && { unreadable: { eventId, reason: notes.join(' ') } }) }
 }

@@ -1,6 +1,6 @@
 import { dayInBrokenTime } from '../../../platform/calendar/broken-time.ts'
 import { DAY_MS, formatDay, parseLocal } from '../../../platform/calendar/days.ts'
-import { unreadLines } from '../../../platform/calendar/recurrence-lines.ts'
+import { describeUnreadableRecurrence } from '../../../platform/calendar/unreadable-recurrence.ts'
 import { findZone, UTC, type Zone } from '../../../platform/calendar/zone.ts'
 import { ianaZone } from '../../../platform/calendar/zone-names.ts'
 import {
@@ -147,7 +147,7 @@ export function unreadableIn(item: Json, event: RemoteEvent | undefined): Unread
       ? ['Its end cannot be read: a day or an hour counts.']
       : []),
     ...(isSingle ? ['Its recurrence cannot be read: the first instance counts.'] : []),
-    ...unreadLines(event.recurrence),
+    ...describeUnreadableRecurrence(event.recurrence),
   ]
   return notes.length === 0 ? undefined : { eventId, reason: notes.join(' ') }
 }

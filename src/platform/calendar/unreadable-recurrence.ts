@@ -1,16 +1,18 @@
 import { parseContentLine } from './content-line.ts'
-import { parseDay, parseLocal } from './days.ts'
+import { parseRecurrenceDate } from './recurrence-date.ts'
 import { readRule } from './rule.ts'
 
 /** Describes, in sentences, the recurrence lines of a series that make no sense. The other lines count. */
-export function unreadLines(lines: readonly string[]): string[] {
+export function describeUnreadableRecurrence(lines: readonly string[]): string[] {
   return lines.flatMap((text) => {
     const { name, value = '' } = parseContentLine(text) ?? {}
     if (name === 'RRULE' || name === 'EXRULE') {
       return readRule(value).isWhole ? [] : [`${quoted(name, value)} has parts that make no sense.`]
     }
     if (name === 'RDATE' || name === 'EXDATE') {
-      return value.split(',', MAX_DATES).every(isDate) ? [] : [`${quoted(name, value)} has values that are no times.`]
+      const values = value.split(',', MAX_DATES)
+      const areReadable = values.every((each) => parseRecurrenceDate(each) !== undefined)
+      return areReadable ? [] : [`${quoted(name, value)} has values that are no times.`]
     }
     return [`${quoted('The line', text)} is no recurrence.`]
   })
@@ -25,10 +27,4 @@ const MAX_QUOTED = 40
 export function quoted(name: string, value: string): string {
   const text = [...value.slice(0, MAX_QUOTED + 1)]
   return `${name} "${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED).join('')}…` : value}"`
-}
-
-/** A date, a time, or a period. */
-function isDate(value: string): boolean {
-  const start = value.trim().split('/', 1)[0] ?? ''
-  return parseDay(start) !== undefined || parseLocal(start.replace(/z$/i, '')) !== undefined
 }
