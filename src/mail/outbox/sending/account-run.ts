@@ -11,6 +11,7 @@ import type { CopyGate } from './copy-gate.ts'
 import type { CopyWaits } from './copy-keeper.ts'
 import { sendToDeferred } from './send-to-deferred.ts'
 import { type CopyDeps, saveCopies, type Uncopied } from './sent-copies.ts'
+import { searchUncertain } from './uncertain.ts'
 
 export interface SendRunDeps extends CopyDeps {
   timing: OutboxTiming
@@ -212,7 +213,7 @@ export class AccountRun {
     if (row.remaining === 'recipients' || row.remaining === 'resending') return this.#sendAgain(row)
     if (row.status === 'sent') return this.#finish(row, true)
     if (row.committedAt !== null) {
-      const sent = await this.#attempts.search(row)
+      const sent = await searchUncertain(this.#deps, this.#sender, row, this.#context.signal)
       return sent === undefined || this.#finish(sent, true)
     }
     return this.#send(claimed)

@@ -1,6 +1,6 @@
 import type { Recorder } from '../../../events/index.ts'
 import { backoffMs } from '../../../platform/concurrency/retry.ts'
-import { type Db, LeaseLost, type Tx } from '../../../platform/db/index.ts'
+import { type Db, LeaseLost } from '../../../platform/db/index.ts'
 import { cleanJson } from '../../../platform/formats/text.ts'
 import {
   type NotSent,
@@ -14,10 +14,11 @@ import { type OutboxError, readEnvelope } from '../api.ts'
 import { readContent } from '../store.ts'
 import type { OutboxRow } from '../tables.ts'
 import type { AccountSender, SenderDeps } from './account-sender.ts'
-import { RELEASED, remainingAfterCopy } from './after-sending.ts'
+import { RELEASED } from './after-sending.ts'
 import type { BatchWriter } from './batch-writer.ts'
 import { type Claimed, delayWaiting, recordDraft, updateHeld } from './claims.ts'
-import { sendFailedEvent } from './failed-event.ts'
+import { recordFailed, recordSent } from './outcomes.ts'
+import { onlyProviderErrors, recordUncertain } from './uncertain.ts'
 
 export interface AttemptDeps extends SenderDeps {
   events: Recorder
@@ -74,11 +75,11 @@ export class Attempts {
       outcome = await sender.send(message, steps, this.#signal)
     } catch (error) {
       if (error instanceof LeaseLost || !(error instanceof ProviderError)) throw error
-      await this.#recordUncertain(row, error)
+      await recordUncertain(this.#deps, row, { provider: this.#sender.provider, error })
       return { sent: null, mayContinue: true }
     }
     if (!outcome.sent) return { sent: null, mayContinue: await this.#recordRefusal(row, outcome) }
-    const sent = await this.#recordSent(row, outcome)
+    const sent = await recordSent(this.#deps, this.#sender, row, outcome)
     const { to, cc, bcc } = readEnvelope(row)
     log.info('Sent a message.', {
       accountId,
@@ -95,16 +96,6 @@ export class Attempts {
       },
     })
     return { sent }
-  }
-
-  async #recordSent(
-    row: OutboxRow,
-    { providerMessageId, refused }: Pick<SendOutcome & { sent: true }, 'providerMessageId' | 'refused'>,
-  ): Promise<OutboxRow> {
-    const needsCopy = (await this.#sender.open()).copies !== undefined
-    const accepted = { ...row, refused: cleanJson(refused) }
-    const remaining = needsCopy ? 'copy' : remainingAfterCopy(accepted)
-    return this.#deps.writer.recordSent({ row, refused: accepted.refused, providerMessageId, remaining })
   }
 
   async #recordRefusal(row: OutboxRow, outcome: NotSent): Promise<boolean> {
@@ -124,7 +115,7 @@ export class Attempts {
     })
     if (isLast) {
       await this.#discard(row)
-      await this.#fail(row, { ...fields, status: 'failed' }, { reason, message: error.message })
+      await recordFailed(this.#deps, row, { ...fields, status: 'failed' }, { reason, message: error.message })
       return error.kind === 'rejected'
     }
     const dueAt = nowMs + Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, timing.retry))
@@ -136,56 +127,6 @@ export class Attempts {
       if (!mayContinue) await delayWaiting(tx, row.accountId, dueAt)
     })
     return mayContinue
-  }
-
-  async #recordUncertain(row: OutboxRow, error: ProviderError): Promise<void> {
-    const { db, clock, log, timing } = this.#deps
-    log.warn('The outcome of sending a message is unknown; the service looks for it in Sent.', {
-      accountId: row.accountId,
-      provider: this.#sender.provider,
-      operation: 'outbox.send',
-      error,
-      metadata: { outboxId: row.id },
-    })
-    const nowMs = clock.now()
-    const problem: OutboxError = { reason: 'uncertain', message: error.message }
-    await db.transaction((tx) =>
-      updateHeld(tx, row, {
-        status: 'uncertain',
-        error: cleanJson(problem),
-        checks: 0,
-        updatedAt: nowMs,
-        ...RELEASED,
-        dueAt: nowMs + (timing.searchPausesMs[0] ?? 0),
-      }),
-    )
-  }
-
-  /** Searches for a message whose outcome is unknown, after a crash too. Returns it once it is certain that it was sent. */
-  async search(row: OutboxRow): Promise<OutboxRow | undefined> {
-    const { db, clock, timing } = this.#deps
-    const ref = {
-      rfcMessageId: row.rfcMessageId,
-      sentToken: row.sentToken,
-      providerMessageId: row.providerMessageId,
-      committedAt: row.committedAt ?? row.createdAt,
-    }
-    const sender = await this.#sender.open()
-    if (await sender.wasSent(ref, this.#signal).catch(onlyProviderErrors)) {
-      return this.#recordSent(row, { providerMessageId: row.providerMessageId, refused: [] })
-    }
-    const nowMs = clock.now()
-    const checks = row.checks + 1
-    const pauseMs = timing.searchPausesMs[checks]
-    const message = 'The connection broke during the transfer, and Sent does not contain the message.'
-    const changes = { status: 'uncertain', checks, updatedAt: nowMs, ...RELEASED } as const
-    if (pauseMs === undefined) {
-      await this.#fail(row, changes, { reason: 'uncertain', message })
-      return undefined
-    }
-    const error = cleanJson({ reason: 'uncertain', message } satisfies OutboxError)
-    await db.transaction((tx) => updateHeld(tx, row, { ...changes, error, dueAt: nowMs + pauseMs }))
-    return undefined
   }
 
   /** Returns false for a draft that stays at the provider. Its owner sees it, and may delete it. */
@@ -208,17 +149,6 @@ export class Attempts {
       if (isLast) await reservedIds.release(tx, row.messageId)
     })
     return isRemoved
-  }
-
-  async #fail(row: OutboxRow, changes: Partial<OutboxRow>, problem: OutboxError): Promise<void> {
-    const { db, events, accounts } = this.#deps
-    const { provider } = await accounts.get(row.accountId)
-    await db.transaction(async (tx: Tx) => {
-      await accounts.hold(tx, row.accountId)
-      const failed = await updateHeld(tx, row, { ...changes, error: cleanJson(problem), dueAt: null })
-      if (problem.reason !== 'uncertain') await reservedIds.release(tx, row.messageId)
-      await events.record(tx, [sendFailedEvent(failed, provider, problem)])
-    })
   }
 }
 
@@ -251,10 +181,4 @@ export async function queuedMessage(
 function toReason({ kind }: ProviderError): OutboxError['reason'] {
   if (kind === 'auth_expired') return 'auth_expired'
   return kind === 'rejected' || kind === 'not_found' ? 'rejected' : 'unavailable'
-}
-
-/** A provider that cannot be asked now is asked again at the next check. */
-function onlyProviderErrors(error: unknown): false {
-  if (error instanceof ProviderError) return false
-  throw error
 }

@@ -14,7 +14,7 @@ const MAX_RUN_MS = 60_000
  *                      │   └──▶ refused ──────────▶ failed, event
  *                      ├──────▶ no reply, crash ──▶ uncertain
  *                      └──────▶ accepted ─────────▶ sent, copy pending
- *           ─▶ uncertain: search in Sent ─▶ sent, or a later search, or event
+ *           ─▶ uncertain: search in Sent (`uncertain.ts`) ─▶ sent, or a later search, or event
  *           ─▶ sent: save the copy (`sent-copies.ts`), delete the draft (`after-sending.ts`), send it to those refused for now (`send-to-deferred.ts`)
  *           ─▶ cancelled: remove the draft that an attempt has left at the provider
  *
