@@ -1,8 +1,9 @@
 import type { Feature } from '../../feature.ts'
+import { IDEMPOTENCY_KEY_KEPT_MS } from '../../platform/idempotency-key.ts'
 import { eraseDraftRequests, purgeDraftLocks, purgeDraftRequests } from './store.ts'
 
-/** Longer than an Idempotency-Key is kept, with which a client repeats its request. */
-const REQUESTS_KEPT_MS = 2 * 24 * 60 * 60 * 1000
+/** Longer than the key with which a client repeats its request: that may still run when the key expires. */
+const REQUESTS_KEPT_MS = 2 * IDEMPOTENCY_KEY_KEPT_MS
 /** After the time for which a request holds a draft. The clocks of instances may differ. */
 const LOCKS_KEPT_MS = 60 * 60 * 1000
 

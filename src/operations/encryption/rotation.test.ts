@@ -238,7 +238,7 @@ describe('the registry of sealed columns', () => {
     'accounts/auth/imap/password-token.ts': [],
     'accounts/auth/shared/pending-sign-in.ts': [],
     'operations/encryption/reseal.ts': [],
-    'operations/idempotency/keys.ts': ['idempotencyKeys.answer'],
+    'operations/idempotency/stored-responses.ts': ['idempotencyKeys.answer'],
     'booking/experiences/service.ts': ['experiences.secrets'],
     'events/webhooks/endpoints/service.ts': ['webhookEndpoints.secrets', 'webhookEndpoints.headers'],
     'platform/secrets/secrets.ts': ['serviceState.value'],

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys. The first response to a POST with an Idempotency-Key is stored sealed for 24 hours, in the
- * transaction of the POST's effects. Every feature wraps its keyed POSTs with `writing`.
+ * Idempotency keys. The first response to a POST with an Idempotency-Key is stored sealed for
+ * `IDEMPOTENCY_KEY_HOURS`, in the transaction of the POST's effects. Every feature wraps its keyed POSTs with `writing`.
  */
 import './tables.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type Fingerprint, fingerprint } from './fingerprint.ts'
-import { idempotencyKeys, REPLAYED_HEADERS, stillRunning } from './keys.ts'
+import { REPLAYED_HEADERS, stillRunning, storedResponses } from './stored-responses.ts'
 
 export interface IdempotencyDeps {
   db: Db
@@ -33,7 +33,7 @@ export interface IdempotencyDeps {
  * gets the stored response.
  */
 export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency {
-  const keys = idempotencyKeys({ db, clock, sealer })
+  const responses = storedResponses({ db, clock, sealer })
   const wrapped = new WeakSet<object>()
 
   async function runOnce<Schema extends FastifySchema>(
@@ -42,7 +42,7 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
     request: TypedRequest<Schema>,
     reply: TypedReply<Schema>,
   ): Promise<ResponseBody<Schema>> {
-    const claim = await keys.claim(print)
+    const claim = await responses.claim(print)
     if (!('lease' in claim)) {
       reply.statusCode = claim.status
       reply.headers(REPLAYED_HEADERS)
@@ -56,12 +56,12 @@ export function idempotency({ db, clock, sealer }: IdempotencyDeps): Idempotency
         await request.recordAudit(tx, { result: response })
         // Stored as the route's schema serialises it, so that a replay is identical.
         const body: unknown = JSON.parse(String(reply.serialize(response)))
-        const finished = await keys.finish(tx, claim.lease, reply.statusCode, { body })
+        const finished = await responses.finish(tx, claim.lease, reply.statusCode, { body })
         if (!finished) throw stillRunning()
         return response
       })
     } catch (error) {
-      await keys.fail(claim.lease, asAppError(error))
+      await responses.fail(claim.lease, asAppError(error))
       throw error
     }
   }

@@ -1,4 +1,4 @@
-/** The state and the first response of each Idempotency-Key, kept for 24 hours. */
+/** The state and the first response of each Idempotency-Key, until it expires. */
 interface IdempotencyTable {
   /** Hash of the key owner, method, path and header value. */
   id: string

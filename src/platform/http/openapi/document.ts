@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY_HOURS } from '../../idempotency-key.ts'
 import { errorSchema } from '../schemas.ts'
 import { type Components, components, type Json } from './components.ts'
 import { sharedErrorResponses } from './error-responses.ts'
@@ -98,8 +99,7 @@ function sharedComponents(named: Components, webhooks: OpenApiWebhooks | undefin
         name: 'Idempotency-Key',
         in: 'header',
         required: false,
-        description:
-          'Makes the request safe to retry for 24 hours: a retry gets the first response with "Idempotent-Replayed: true".',
+        description: `Makes the request safe to retry for ${IDEMPOTENCY_KEY_HOURS} hours: a retry gets the first response with "Idempotent-Replayed: true".`,
         schema: { type: 'string', minLength: 1, maxLength: 256 },
       },
       ...(webhooks !== undefined && headerParameters(webhooks)),

@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Sealer } from '../../platform/crypto/seal.ts'
 import type { Db, Tx } from '../../platform/db/index.ts'
 import { AppError, ERROR_CATALOGUE, type ErrorCode, type ErrorDetail } from '../../platform/errors/app-error.ts'
+import { IDEMPOTENCY_KEY_KEPT_MS } from '../../platform/idempotency-key.ts'
 import type { SealedColumn } from '../../platform/secrets/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { type KeyRow, keyStore, type Lease, type RunningKey } from './store.ts'
 
 const LEASE_MS = 60_000
-/** A key is kept for so long; the row says until when. */
-const LIFETIME_MS = 24 * 60 * 60 * 1000
 const MAX_STORED_BYTES = 64 * 1024
 /** Most first requests finish within a second. After a crash the lease lasts longer, and the client retries again. */
 const RETRY_AFTER_SECONDS = '1'
@@ -23,15 +22,15 @@ export type Claim = { lease: Lease } | { status: number; body: unknown }
 type StoredResponse = { body: unknown } | { error: { code: ErrorCode; message: string; details: ErrorDetail[] } }
 
 /**
- * Decides which request runs for a key. The lease's token guards every write, so clock differences between replicas can
+ * Decides which request runs for a key, and stores its response for the others. The lease's token guards every write, so clock differences between replicas can
  * only let a duplicate start too early. The commit of the first request then fails without effect.
  */
-export function idempotencyKeys({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
+export function storedResponses({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
   /** Throws idempotency_running, idempotency_mismatch, or the stored error of the first request. */
   async function claim(fingerprint: Fingerprint): Promise<Claim> {
     const nowMs = clock.now()
     const token = randomUUID()
-    const key = { ...fingerprint, token, leaseUntil: nowMs + LEASE_MS, expiresAt: nowMs + LIFETIME_MS }
+    const key = { ...fingerprint, token, leaseUntil: nowMs + LEASE_MS, expiresAt: nowMs + IDEMPOTENCY_KEY_KEPT_MS }
     const done = await db.transaction((tx) => takeLease(tx, key, nowMs))
     return done === undefined ? { lease: { id: key.id, token } } : replay(done)
   }
