@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { rethrowProgrammingError } from '../errors/programming-errors.ts'
 import { atMost } from '../lru.ts'
 import type { Clock } from '../time/clock.ts'
-import { classifyAddress, hostName } from './addresses.ts'
+import { classifyAddress } from './address-classes.ts'
 import { type Resolve, type Resolved, resolver } from './dns.ts'
+import { hostName } from './host-name.ts'
 import { privateTargets } from './private-targets.ts'
 
 /** A host from outside to which the service shall connect. */

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { classifyAddress, hostName, isWithin } from './addresses.ts'
+import { classifyAddress, isWithin } from './address-classes.ts'
+import { hostName } from './host-name.ts'
 
 /** The addresses that PRIVATE_TARGETS allows. */
 interface PrivateTargets {
