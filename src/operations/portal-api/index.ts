@@ -12,7 +12,8 @@ import { bookingCountRoutes } from './bookings/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { folderRoutes } from './folders/routes.ts'
 import type { Overview } from './overview/api.ts'
-import { counts } from './overview/counts.ts'
+import { currentCounts } from './overview/current-counts.ts'
+import { deliveryRates } from './overview/delivery-rates.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { portalPages } from './pages.ts'
 import { type PreviewDeps, previewRoutes } from './previews/routes.ts'
@@ -39,7 +40,7 @@ interface PortalDeps extends PreviewDeps, QueueDeps, ActivityDeps {
 export function portalRoutes(app: App, deps: PortalDeps): void {
   const { db, clock, sessions, syncHealth, appearance, providers, gmailUnits, readSanitized } = deps
   portalPages(app, sessions)
-  overviewRoutes(app, counts(db.read, clock, syncHealth))
+  overviewRoutes(app, currentCounts(db.read, syncHealth), deliveryRates(db.read, clock))
   bookingCountRoutes(app, db.read, clock)
   appearanceRoutes(app, appearance)
   providerSetupRoutes(app, providers, gmailUnits)
