@@ -18,10 +18,10 @@ export function isNoMailbox(code: string): boolean {
 
 /** Graph's error codes, in lower case, that are more specific than the status. */
 const CODES: Readonly<Record<string, (doing: string, byStatus: ProviderError) => ProviderError>> = {
-  syncstatenotfound: tooOld,
-  syncstateinvalid: tooOld,
-  errorinvalidsyncstatedata: tooOld,
-  resyncrequired: tooOld,
+  syncstatenotfound: cursorExpired,
+  syncstateinvalid: cursorExpired,
+  errorinvalidsyncstatedata: cursorExpired,
+  resyncrequired: cursorExpired,
   // An id of another mailbox, or a malformed one.
   errorinvalididmalformed: notFound,
   errorinvalidid: notFound,
@@ -125,7 +125,11 @@ function unknownAction(doing: string): ProviderError {
   return new ProviderError('rejected', `${doing}: this Graph cannot do that`, { unsupported: true })
 }
 
-function tooOld(doing: string): ProviderError {
+/**
+ * The sync that passed the cursor starts over without one: `accounts/collections/sync-from-cursor.ts` (calendars, contacts),
+ * `mail/sync/id-mailbox/sync.ts` (mail).
+ */
+function cursorExpired(doing: string): ProviderError {
   return new ProviderError('cursor_expired', `${doing}: the cursor has expired`)
 }
 

@@ -1,7 +1,5 @@
-import { type Static, Type } from 'typebox'
-import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError, type TimeRange } from '../../contract/index.ts'
-import { type Json, PageLinks, parser } from '../../shared/rest/index.ts'
+import { type Json, PageLinks } from '../../shared/rest/index.ts'
 import { type Graph, SYNC_LIMITS, segment } from '../client.ts'
 import { AS_TEXT } from '../map.ts'
 import { PageSize } from '../page-size.ts'
@@ -10,30 +8,10 @@ import { calendarPath } from './series.ts'
 /** Occurrences count as events, but Graph returns only their ids and times. */
 const PAGE_EVENTS = 100
 
-const cursorSchema = Type.Object({
-  v: Type.Literal(1),
-  /** The range of the delta query. */
-  from: Type.Number(),
-  to: Type.Number(),
-  /** The next delta request: a query (`?$deltatoken=…`), or a path where Graph returned another form. */
-  next: Type.String({ minLength: 1, maxLength: 3900 }),
-  /** When Graph returned `next`. */
-  atMs: Type.Number(),
-  /** The range is being listed. `since`: the listing follows another one, and only later events are new. */
-  listing: Type.Optional(Type.Object({ since: Type.Union([Type.Number(), Type.Null()]) })),
-})
-export type Cursor = Static<typeof cursorSchema>
-const parseCursor = parser(cursorSchema)
-
-export function readCursor(written: string): Cursor {
-  try {
-    return parseCursor(JSON.parse(written))
-  } catch (error) {
-    rethrowProgrammingError(error)
-    throw new ProviderError('cursor_expired', 'the stored cursor of the calendar is not readable')
-  }
-}
-
+/**
+ * The query of a new delta round. The range is the window of the sync (`windowAt` in `calendars/sync/calendar.ts`, from
+ * SYNC_CALENDAR_WINDOW), which `sync.ts` extends by `AHEAD_MS`.
+ */
 export function firstRequest({ from, to }: TimeRange): string {
   return `?startDateTime=${new Date(from).toISOString()}&endDateTime=${new Date(to).toISOString()}`
 }
