@@ -11,7 +11,10 @@ interface ErasureDeps {
   queue: Queue
   clock: Clock
   log: Log
-  /** Run in this order, twice. */
+  /**
+   * Run in this order, twice. Each deletes from the tables of one feature: `erase` of its `feature.ts`, all of them collected in
+   * `app/feature-list.ts`.
+   */
   erase: readonly Erase[]
   /** Releases what is outside the database: connections, subscriptions, caches. Called before and after the deletion; may repeat. */
   forget(accountId: string): Promise<void>

@@ -44,8 +44,9 @@ interface GoogleApi {
 const GMAIL: GoogleApi = { name: 'the Gmail API (gmail.googleapis.com)', scope: 'gmail.modify' }
 
 /**
- * Maps Google's errors. A 429 and most rate limits (which come as 403) become `rate_limited` here; `rest/client.ts` then pauses the
- * mailbox and retries. A 403 alone may also mean a missing scope, a disabled API or a refusal.
+ * Maps Google's errors. A 429 and most rate limits (which come as 403) become `rate_limited` here; `rest/client.ts` then retries
+ * the request, and `rest/rate-limiter.ts` makes the others of the mailbox wait. A 403 alone may also mean a missing scope, a disabled
+ * API or a refusal.
  */
 export function gmailError(
   response: RestResponse,
