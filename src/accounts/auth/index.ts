@@ -20,8 +20,8 @@ import { type ConsentsDeps, consents as createConsents } from './oauth/consents.
 import { type CallbackRoutesDeps, callbackRoutes } from './oauth/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
-import { pendingSignIns as createPendingSignIns } from './shared/pending-sign-in.ts'
-import { sharedRoutes } from './shared/routes.ts'
+import { pendingSignIns as createPendingSignIns } from './shared-mailboxes/pending-sign-in.ts'
+import { sharedRoutes } from './shared-mailboxes/routes.ts'
 
 export { authFeature } from './feature.ts'
 export { type Logins, redirectUri } from './oauth/consents.ts'

@@ -236,7 +236,7 @@ describe('the registry of sealed columns', () => {
     'accounts/auth/oauth/consents.ts': ['oauthFlows.facts'],
     // Travels in a form for minutes.
     'accounts/auth/imap/password-token.ts': [],
-    'accounts/auth/shared/pending-sign-in.ts': [],
+    'accounts/auth/shared-mailboxes/pending-sign-in.ts': [],
     'operations/encryption/reseal.ts': [],
     'operations/idempotency/stored-responses.ts': ['idempotencyKeys.answer'],
     'booking/experiences/service.ts': ['experiences.secrets'],

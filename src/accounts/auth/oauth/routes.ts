@@ -13,9 +13,9 @@ import type { ErrorPageOptions, HostedPages } from '../hosted/pages.ts'
 import type { AuthSessions } from '../sessions/service.ts'
 import type { AuthSession } from '../sessions/store.ts'
 import { authorizeUrl, successUrl } from '../sessions/urls.ts'
-import { renderSharedPage, type SharedPageDeps } from '../shared/page.ts'
-import type { PendingSignIn } from '../shared/pending-sign-in.ts'
-import { canChooseShared, canLeaveOutOwn } from '../shared/routes.ts'
+import { renderSharedPage, type SharedPageDeps } from '../shared-mailboxes/page.ts'
+import type { PendingSignIn } from '../shared-mailboxes/pending-sign-in.ts'
+import { canChooseShared, canLeaveOutOwn } from '../shared-mailboxes/routes.ts'
 import { type ConsentFacts, type Consents, redirectUri } from './consents.ts'
 
 export interface CallbackRoutesDeps extends SharedPageDeps {

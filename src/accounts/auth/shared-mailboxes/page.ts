@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { mailboxesPage, type Translate } from '../../../ui/hosted/index.ts'
 import type { SessionPage } from '../hosted/access.ts'
 import type { HostedPages } from '../hosted/pages.ts'
-import { MAX_ADDRESSES } from './addresses.ts'
+import { MAX_ADDRESSES } from './entered-addresses.ts'
 import type { PendingSignIn, PendingSignIns } from './pending-sign-in.ts'
 
 export interface SharedPageDeps {
