@@ -3,7 +3,7 @@ import { bookingEvents } from './bookings/events.ts'
 import { eraseBookings, purgeBookings, purgeHolds } from './bookings/store.ts'
 import { SEALED_EXPERIENCES } from './experiences/experience.ts'
 import { purgeCodes, purgeGuestCounters, purgeKnownGuests } from './guests/purge.ts'
-import { releaseTasks } from './work/after-restore.ts'
+import { releaseTasks } from './tasks/after-restore.ts'
 
 /** A client that let a hold end gets no other one for its time meanwhile. */
 const HOLDS_KEPT_MS = 60 * 60 * 1000

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bookingStore } from '../../src/booking/bookings/store.ts'
-import { taskStore } from '../../src/booking/work/store.ts'
+import { taskStore } from '../../src/booking/tasks/store.ts'
 import { eventFeed } from '../../src/events/index.ts'
 import { deliveryStore } from '../../src/events/webhooks/deliveries/store.ts'
 import { backfillStore } from '../../src/mail/backfill/store.ts'

@@ -10,7 +10,7 @@ import { linkSubject } from '../bookings/link-limits.ts'
 import { CALENDAR_FILE, type LinkRole, type Links } from '../bookings/links.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BookingRow } from '../tables.ts'
-import { calendarFile } from '../work/calendar-file.ts'
+import { calendarFile } from '../tasks/calendar-file.ts'
 import type { BookingPages } from './pages.ts'
 
 interface ManagePageDeps {

@@ -8,7 +8,7 @@ import { chargeMessages, refundGuest, rememberPeople } from '../../guests/bookin
 import type { MailBudget } from '../../guests/budget.ts'
 import { type MailLimitDeps, reportingLimits } from '../../guests/limit-report.ts'
 import type { BookingRow } from '../../tables.ts'
-import { scheduleCalendars } from '../../work/after-change.ts'
+import { scheduleCalendars } from '../../tasks/after-change.ts'
 import type { UpdateBody } from '../api.ts'
 import { bookedHosts, conflict, isBooked, readSubmission, type Submission } from '../booking.ts'
 import { type ChangeDeps, holdHosts, storeVerification } from '../changes.ts'

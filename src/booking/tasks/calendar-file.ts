@@ -1,7 +1,7 @@
 import { readSubmission } from '../bookings/booking.ts'
 import type { BookingLinks } from '../bookings/links.ts'
 import type { BookingRow } from '../tables.ts'
-import { bookingUid, invitationIcs } from './ics.ts'
+import { bookingUid, invitationIcs } from './invitation-ics.ts'
 import { wordsFor } from './message-words.ts'
 
 interface CalendarFile {

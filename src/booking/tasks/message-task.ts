@@ -11,7 +11,7 @@ import { plainName } from '../guests/names.ts'
 import { shownAttendees, shownGuest, shownReason } from '../guests/shown-in-mail.ts'
 import type { BookingRow } from '../tables.ts'
 import { formatAnswers } from './event-text.ts'
-import { bookingUid, type Invitation, invitationIcs } from './ics.ts'
+import { bookingUid, type Invitation, invitationIcs } from './invitation-ics.ts'
 import { ENGLISH, whenText, wordsFor } from './message-words.ts'
 import type { TaskKind } from './run.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readWithOthers } from '../../../test/kit/calendars/readers/ics-readers.ts'
 import { fc } from '../../../test/kit/random/random.ts'
 import { type Component, parseObject, properties, property, readText } from '../../platform/calendar/components.ts'
-import { type Invitation, invitationIcs } from './ics.ts'
+import { type Invitation, invitationIcs } from './invitation-ics.ts'
 
 const INVITATION: Invitation = {
   method: 'REQUEST',
