@@ -17,10 +17,10 @@ import { pushFeature } from '../mail/push/index.ts'
 import { searchFeature } from '../mail/search/index.ts'
 import { syncFeature } from '../mail/sync/index.ts'
 import { trackingFeature } from '../mail/tracking/index.ts'
+import { apiKeysFeature } from '../operations/api-keys/index.ts'
 import { auditFeature } from '../operations/audit/index.ts'
 import { encryptionFeature } from '../operations/encryption/index.ts'
 import { idempotencyFeature } from '../operations/idempotency/index.ts'
-import { keysFeature } from '../operations/keys/index.ts'
 import { portalFeature } from '../operations/portal-api/index.ts'
 import { platformFeature } from './platform-feature.ts'
 
@@ -48,7 +48,7 @@ export const featureList = [
   deduplicationFeature,
   eventsFeature,
   idempotencyFeature,
-  keysFeature,
+  apiKeysFeature,
   auditFeature,
   encryptionFeature,
   portalFeature,

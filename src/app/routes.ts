@@ -1,7 +1,7 @@
 import { schedulerRoutes } from '../booking/index.ts'
 import { isLoopback } from '../config/index.ts'
+import { serviceKey } from '../operations/api-keys/index.ts'
 import type { Phase } from '../operations/health/index.ts'
-import { serviceKey } from '../operations/keys/index.ts'
 import { mcpRoutes } from '../operations/mcp/index.ts'
 import { site, siteRoutes } from '../operations/site/index.ts'
 import { combineAuthenticators, createServer, type App as HttpServer, openApiRoutes } from '../platform/http/index.ts'

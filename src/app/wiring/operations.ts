@@ -1,12 +1,12 @@
 import { livingInstances } from '../../accounts/cluster/index.ts'
 import { accountQueries } from '../../accounts/index.ts'
 import { debouncedQueue } from '../../mail/sync/index.ts'
+import { apiKeyRoutes, keys as createKeys } from '../../operations/api-keys/index.ts'
 import { auditLog, auditRoutes } from '../../operations/audit/index.ts'
 import { doctorRoutes } from '../../operations/doctor/index.ts'
 import { encryption as createEncryption, encryptionRoutes } from '../../operations/encryption/index.ts'
 import { health, healthRoutes, type Phase } from '../../operations/health/index.ts'
 import { idempotency as createIdempotency } from '../../operations/idempotency/index.ts'
-import { apiKeyRoutes, keys as createKeys } from '../../operations/keys/index.ts'
 import { licence as createLicence } from '../../operations/licence/index.ts'
 import { LogStreams, logRoutes, sharedLogs } from '../../operations/logs/index.ts'
 import {

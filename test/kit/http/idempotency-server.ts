@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { serviceKey } from '../../../src/operations/api-keys/index.ts'
 import { idempotency } from '../../../src/operations/idempotency/index.ts'
-import { serviceKey } from '../../../src/operations/keys/index.ts'
 import type { Sealer } from '../../../src/platform/crypto/seal.ts'
 import type { Db, Tx } from '../../../src/platform/db/index.ts'
 import type { App } from '../../../src/platform/http/index.ts'

@@ -8,7 +8,7 @@ import type { Ids } from '../../platform/ids.ts'
 import { apiKeys } from './service.ts'
 import { type StoredKeysDeps, storedKeys } from './stored-keys.ts'
 
-export { keysFeature } from './feature.ts'
+export { apiKeysFeature } from './feature.ts'
 export { apiKeyRoutes } from './routes.ts'
 export { serviceKey } from './service-key.ts'
 

@@ -1,6 +1,6 @@
 import type { Feature } from '../../feature.ts'
 
-export const keysFeature = {
+export const apiKeysFeature = {
   name: 'keys',
   tables: {
     apiKeys: { deletedBy: 'the request that deletes the key' },

@@ -5,7 +5,7 @@ import { type Authenticator, sentKey } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { atMost } from '../../platform/lru.ts'
 import type { Clock } from '../../platform/time/clock.ts'
-import { included, isKey, keyHash } from './key.ts'
+import { included, isKey, keyHash } from './api-key.ts'
 import { apiKeyStore } from './store.ts'
 import type { ApiKeyRow } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { listSchema } from '../../platform/http/index.ts'
-import { SCOPES } from './key.ts'
+import { SCOPES } from './api-key.ts'
 
 const scopes = Type.Array(Type.Enum([...SCOPES], { type: 'string' }), { minItems: 1, maxItems: 10 })
 
