@@ -63,7 +63,7 @@ const PROPERTIES = {
   messageClass: 'string 0x1a',
 }
 
-/** As long as other providers' (`shared/mime/body/text.ts`). */
+/** As long as other providers' (`shared/mime/body/snippet.ts`). */
 const MAX_SNIPPET = 200
 /** In characters; the other limits are in UTF-16 units. */
 const MAX_SUBJECT = 5000

@@ -1,7 +1,7 @@
 import { asciiEmail } from '../../../platform/formats/email-address.ts'
 import { truncateCharacters, truncateText } from '../../../platform/formats/text.ts'
 import type { OutgoingAttachment, RemoteAddress } from '../../contract/index.ts'
-import { htmlToText } from './body/text.ts'
+import { htmlToText } from './body/html-to-text.ts'
 import { withShortLines } from './editing/short-lines.ts'
 import { parseFileType } from './headers/content-type.ts'
 import { cleanField } from './headers/headers.ts'

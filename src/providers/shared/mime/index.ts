@@ -8,7 +8,8 @@ export { attachmentName, cleanContentId, fileName } from './body/attachments.ts'
 export { type BodyPlan, bodyPlan } from './body/body-plan.ts'
 export { composedBody, decodePartText, htmlForFiles, mapAttachments, partText, shownText } from './body/body-text.ts'
 export { linkedContentIds } from './body/content-links.ts'
-export { htmlToText, oneLine, searchText, snippet } from './body/text.ts'
+export { htmlToText } from './body/html-to-text.ts'
+export { oneLine, searchText, snippet } from './body/snippet.ts'
 export {
   composeMessage,
   isMessageId,

@@ -7,7 +7,8 @@ import { decodedContent } from '../tree/raw-tree.ts'
 import { attachmentName } from './attachments.ts'
 import type { BodyPlan } from './body-plan.ts'
 import { joinFlowedLines } from './flowed.ts'
-import { htmlToText, searchText, snippet } from './text.ts'
+import { htmlToText } from './html-to-text.ts'
+import { searchText, snippet } from './snippet.ts'
 
 /** The text of a part, from its content as it is stored. */
 export function partText(part: Part, content: Buffer): string {

@@ -1,4 +1,4 @@
-import { htmlToText } from '../body/text.ts'
+import { htmlToText } from '../body/html-to-text.ts'
 import { type Header, headerValue, parseHeaders } from '../headers/headers.ts'
 import { charsetParameter } from '../headers/parameters.ts'
 import type { ReportedRecipient } from './report.ts'

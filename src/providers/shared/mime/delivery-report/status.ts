@@ -1,5 +1,5 @@
 import { cleanText } from '../../../../platform/formats/text.ts'
-import { oneLine } from '../body/text.ts'
+import { oneLine } from '../body/snippet.ts'
 import { decode } from '../decoding/charset.ts'
 import { cleanField, type Header, headerValue, parseHeaders } from '../headers/headers.ts'
 import type { DeliveryReport, ReportedRecipient } from './report.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../../../../test/kit/random/random.ts'
-import { htmlToText, oneLine } from './text.ts'
+import { htmlToText } from './html-to-text.ts'
+import { oneLine } from './snippet.ts'
 
 describe('the text of an HTML message', () => {
   it('contains no styles, scripts, comments or tags, and decoded entities', () => {
@@ -46,10 +47,5 @@ describe('the text of an HTML message', () => {
 
   it('takes linear time', () => {
     for (const piece of ['<', '<a ', '<!--', '<style>', '<p', '&amp']) htmlToText(piece.repeat(1_000_000))
-  })
-
-  it('becomes one line of bounded length, without the padding of newsletters', () => {
-    expect(oneLine(`Hello\u200c\u00a0\u200c \ufeff\n\t world`, 100)).toBe('Hello world')
-    expect(oneLine('😀'.repeat(200), 51)).toHaveLength(50)
   })
 })
