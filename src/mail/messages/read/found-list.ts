@@ -7,10 +7,10 @@ import { storedText } from '../api.ts'
 import { allMail, messageStore } from '../store.ts'
 import type { FolderDeps } from './folder.ts'
 import type { MessageList } from './list.ts'
+import { completeTexts, readTexts } from './list-json.ts'
 import { findOlderMail, type OlderMail, type OlderPosition, type SearchScope, searchOlder } from './older-mail.ts'
 import type { MessageHit, SearchWords } from './search-contract.ts'
 import { type ListFilter, type ListRequest, type MessageListQuery, toStoredText } from './stored-list.ts'
-import { completeTexts, readTexts } from './texts.ts'
 
 interface FoundList {
   accountId: string

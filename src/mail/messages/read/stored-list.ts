@@ -3,7 +3,7 @@ import { type Db, type Dialect, type Handle, PREPARED, type Utf8 } from '../../.
 import { buildPage, type PageQuery, type PageRequest, type Pagination } from '../../../platform/formats/pagination.ts'
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
-import { addMissingTexts } from '../rows/texts.ts'
+import { addMissingTexts } from '../rows/stored-json.ts'
 import type { FolderQuery } from './folder.ts'
 import type { SearchWords } from './search-contract.ts'
 

@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/db/index.ts'
 import { deleteBodies } from '../bodies/store.ts'
 import { eraseThreadLists } from '../threads/lists.ts'
 import { deleteDraftKeys } from './draft-keys.ts'
-import { deleteTexts } from './texts.ts'
+import { deleteTexts } from './stored-json.ts'
 import { markUnindexed } from './unindexed.ts'
 
 /** Deletes up to `limit` messages of a deleted account, then its counters. Returns the number of rows; 0: nothing is left. */

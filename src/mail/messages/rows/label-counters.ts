@@ -1,7 +1,7 @@
 import { type Dialect, insertRows, padded, type Tx } from '../../../platform/db/index.ts'
 import { threadLists } from '../threads/lists.ts'
 import type { ThreadMerge } from '../threads/merges.ts'
-import type { LabelledMessage } from './texts.ts'
+import type { LabelledMessage } from './stored-json.ts'
 
 /** Writes `messageLabels`, `threadLabels` and `messageCounters` together, so that the counters are always exact. */
 export function labelCounters(tx: Tx, dialect: Dialect, accountId: string) {

@@ -6,7 +6,7 @@ import { assignThreads, forgetReferences } from '../threads/references.ts'
 import { deleteDraftKeys } from './draft-keys.ts'
 import { labelCounters } from './label-counters.ts'
 import { insertMessages } from './row.ts'
-import { deleteTexts, type LabelledMessage, writeTexts } from './texts.ts'
+import { deleteTexts, type LabelledMessage, writeTexts } from './stored-json.ts'
 import { markUnindexed } from './unindexed.ts'
 
 /** The location and flags that the provider reported for a message that moved. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Db, type Dialect, type Handle, padded, type Utf8 } from '../../../platform/db/index.ts'
 import { labelStore } from '../../labels/index.ts'
 import { contextText } from '../api.ts'
-import { addMissingTexts } from '../rows/texts.ts'
+import { addMissingTexts } from '../rows/stored-json.ts'
 import type { ListScope, StoredText } from './stored-list.ts'
 
 /** The texts of these messages, in this order. Leaves out messages that were deleted meanwhile. */
