@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/index.ts'
 import { bookedHosts, isBooked } from '../bookings/booking.ts'
-import { type ChangeDeps, holdHosts, storeReminder } from '../bookings/changes.ts'
+import { type ChangeDeps, holdHosts, storeReminder } from '../bookings/state-changes.ts'
 import { bookingStore } from '../bookings/store.ts'
 import type { TaskKind } from './run.ts'
 

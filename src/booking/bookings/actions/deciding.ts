@@ -8,7 +8,7 @@ import { blockStore } from '../../slots/blocks.ts'
 import type { BookingRow } from '../../tables.ts'
 import { addTasks, cancelTasks, completeTask, type NewTask } from '../../tasks/store.ts'
 import { bookedHosts, bookedSlot, conflict, isBooked, readSubmission } from '../booking.ts'
-import { type ChangeDeps, holdHosts, storeConfirmation, storeMove, storeRejection } from '../changes.ts'
+import { type ChangeDeps, holdHosts, storeConfirmation, storeMove, storeRejection } from '../state-changes.ts'
 import { bookingStore } from '../store.ts'
 
 export interface DecisionDeps extends ChangeDeps {

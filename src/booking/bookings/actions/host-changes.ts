@@ -7,8 +7,8 @@ import { openExperience } from '../../experiences/experience.ts'
 import { blockStore } from '../../slots/blocks.ts'
 import type { BookingRow } from '../../tables.ts'
 import { bookedHosts, bookedSlot, isBooked } from '../booking.ts'
-import { type ChangeDeps, holdHosts, storeCancellation, storeMove } from '../changes.ts'
 import type { BookingEvent } from '../events.ts'
+import { type ChangeDeps, holdHosts, storeCancellation, storeMove } from '../state-changes.ts'
 import { bookingStore } from '../store.ts'
 
 interface HostChangeDeps extends ChangeDeps {

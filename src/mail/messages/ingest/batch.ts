@@ -8,7 +8,7 @@ import type { ProviderName, RemoteMessage } from '../../../providers/contract/in
 import type { BodyFetcher } from '../bodies/fetcher.ts'
 import { type MessageWriter, messageWriter } from '../rows/writer.ts'
 import { type MessageStore, messageStore } from '../store.ts'
-import { type Changes, noChanges } from './changes.ts'
+import { type Changes, noChanges } from './events-and-counts.ts'
 
 export interface IngestDeps {
   db: Pick<Db, 'dialect'>

@@ -1,6 +1,6 @@
 import { hasNewContent, locationAndFlags, pickContent } from '../rows/row.ts'
-import { countIn } from './changes.ts'
 import { folderDrafts } from './draft-versions.ts'
+import { countIn } from './events-and-counts.ts'
 import { announceChange, type FolderBatch, type Incoming, type Match } from './folder-batch.ts'
 
 /**

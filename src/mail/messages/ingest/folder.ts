@@ -16,7 +16,7 @@ import {
   warnIncomplete,
 } from './arrivals.ts'
 import { type IngestDeps, isStale, openBatch } from './batch.ts'
-import { countIn, recordChanges } from './changes.ts'
+import { countIn, recordChanges } from './events-and-counts.ts'
 import { announceChange, type FolderBatch, type FolderRead, type Incoming } from './folder-batch.ts'
 import { recogniseDrafts } from './folder-drafts.ts'
 import { matchStored, relocate } from './folder-matches.ts'

@@ -5,7 +5,7 @@ import { hasNewContent, type IncomingRow, pickContent } from '../rows/row.ts'
 import type { MessageUpdate } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'
 import { isStale } from './batch.ts'
-import { countRelabelled } from './changes.ts'
+import { countRelabelled } from './events-and-counts.ts'
 import {
   knownLabelIds,
   listedLabels,

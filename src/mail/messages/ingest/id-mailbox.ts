@@ -16,8 +16,8 @@ import {
   warnIncomplete,
 } from './arrivals.ts'
 import { type IngestDeps, isStale, openBatch } from './batch.ts'
-import { countIn, recordChanges } from './changes.ts'
 import { mailboxDrafts } from './draft-versions.ts'
+import { countIn, recordChanges } from './events-and-counts.ts'
 import {
   knownLabelIds,
   listedLabels,

@@ -8,7 +8,7 @@
  *                 ├── elsewhere, and it moved ──────────► relocated, under its id       `matching/`
  *                 ├── the service created it ───────────► inserted, under its own id    `reserved.ts`
  *                 └── no ───────────────────────────────► inserted                      `arrivals.ts`
- *               ──► bodies and reports requested, draft keys stored ──► events and counts recorded   `changes.ts`
+ *               ──► bodies and reports requested, draft keys stored ──► events and counts recorded   `events-and-counts.ts`
  *
  * `folder.ts` ingests messages that have a UID in a folder (imap), `id-mailbox.ts` messages that have an id in the mailbox (gmail, microsoft).
  * Both serve sync. `older.ts` ingests what backfill has read: it leaves stored messages to sync, and records no events.

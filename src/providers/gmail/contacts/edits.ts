@@ -6,7 +6,7 @@ import {
   type UpdateContact,
 } from '../../contract/index.ts'
 import { type Json, object, type RestMailbox, text } from '../../shared/rest/index.ts'
-import { changedFields } from './changes.ts'
+import { changedFields } from './changed-fields.ts'
 import { latestPersons, PERSON_QUERY, personPath, readPerson } from './client.ts'
 import { googleGroupEdits, requireBook } from './groups.ts'
 import { contactSource, items, readGroups, remoteContact } from './map.ts'

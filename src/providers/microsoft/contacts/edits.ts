@@ -8,7 +8,7 @@ import {
 } from '../../contract/index.ts'
 import { type Json, object, text } from '../../shared/rest/index.ts'
 import { type Graph, segment } from '../client.ts'
-import { changedProperties } from './changes.ts'
+import { changedProperties } from './changed-fields.ts'
 import { CONTACT_FIELDS, remoteContact } from './map.ts'
 
 const READING = 'reading a contact'
