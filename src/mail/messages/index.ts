@@ -32,7 +32,7 @@ export {
   toMessageId,
 } from './rows/draft-keys.ts'
 export { mailHorizons } from './rows/horizons.ts'
-export { locatedMessages } from './rows/located.ts'
+export { locatedMessages } from './rows/located-messages.ts'
 export { leaveUnrepaired, repairMessage, storeRepaired } from './rows/repair.ts'
 export {
   incomingRow,

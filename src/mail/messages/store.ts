@@ -4,7 +4,7 @@ import { addToGroup } from '../../platform/group-by.ts'
 import { findCandidates } from './ingest/matching/candidates.ts'
 import type { MatchableRow } from './ingest/matching/copies.ts'
 import type { Candidate } from './ingest/matching/match.ts'
-import { inChunks, isListed } from './rows/located.ts'
+import { inChunks, isListed } from './rows/located-messages.ts'
 
 export type MessageRow = Selectable<Tables['messages']>
 

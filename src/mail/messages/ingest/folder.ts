@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/index.ts'
 import type { FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
 import { type FolderCounts, labelStore } from '../../labels/index.ts'
 import { arrivalType, messageEvent } from '../announce.ts'
-import { locatedMessages } from '../rows/located.ts'
+import { locatedMessages } from '../rows/located-messages.ts'
 import { incomingRow, locationAndFlags } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import {

@@ -1,6 +1,6 @@
 import { StaleRead } from '../../../accounts/index.ts'
 import { arrivalEvent, arrivalType, changeTypes } from '../announce.ts'
-import type { Location } from '../rows/location.ts'
+import type { Location } from '../rows/label-location.ts'
 import { hasNewContent, type IncomingRow, pickContent } from '../rows/row.ts'
 import type { MessageUpdate } from '../rows/writer.ts'
 import type { MessageRow } from '../store.ts'

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
 import { deletionType, messageEvent } from '../announce.ts'
-import { locatedMessages } from '../rows/located.ts'
+import { locatedMessages } from '../rows/located-messages.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import type { IngestDeps, Read } from './batch.ts'

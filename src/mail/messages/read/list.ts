@@ -1,10 +1,10 @@
 import { AppError, invalid, notFound } from '../../../platform/errors/app-error.ts'
 import { type Pagination, pageRequest } from '../../../platform/formats/pagination.ts'
-import { type FolderDeps, getFolder } from './folder.ts'
 import { listFound } from './found-list.ts'
 import { completeTexts } from './list-json.ts'
 import { listLive } from './live-list.ts'
 import type { PageCache } from './page-cache.ts'
+import { type FolderDeps, getFolder } from './requested-folder.ts'
 import { hasWords } from './search-contract.ts'
 import { type ListFilter, listStored, type MessageListQuery, readDefaultScope, type StoredList } from './stored-list.ts'
 

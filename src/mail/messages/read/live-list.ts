@@ -6,12 +6,12 @@ import type { MailSearch, RemoteMessage } from '../../../providers/contract/inde
 import type { LabelRow } from '../../labels/index.ts'
 import { storedText } from '../api.ts'
 import { matchMessages } from '../ingest/matching/match.ts'
-import { locatedMessages } from '../rows/located.ts'
+import { locatedMessages } from '../rows/located-messages.ts'
 import { type IncomingRow, incomingRow, locationAndFlags, newMessageRow } from '../rows/row.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, type MessageStore, messageStore } from '../store.ts'
-import type { FolderDeps } from './folder.ts'
 import { liveFolders } from './live-access.ts'
+import type { FolderDeps } from './requested-folder.ts'
 import { type MessageListQuery, type StoredText, toStoredText } from './stored-list.ts'
 
 /**

@@ -12,11 +12,11 @@ import {
 import type { LabelRow } from '../../labels/index.ts'
 import { storeFound } from '../ingest/found.ts'
 import { mailHorizons } from '../rows/horizons.ts'
-import { locatedMessages } from '../rows/located.ts'
+import { locatedMessages } from '../rows/located-messages.ts'
 import { isFound } from '../rows/row.ts'
 import { type MessageRow, messageStore } from '../store.ts'
-import type { FolderDeps } from './folder.ts'
 import { storeListed } from './live-list.ts'
+import type { FolderDeps } from './requested-folder.ts'
 import type { SearchWords } from './search-contract.ts'
 import type { ListFilter } from './stored-list.ts'
 

@@ -13,10 +13,10 @@ import { parseFields, toIdentity } from '../rows/row.ts'
 import { sanitizeHtml } from '../sanitizing/sanitize.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { type Content, contentOpener } from './content.ts'
-import type { FolderDeps } from './folder.ts'
 import { listMessages, type MessageList } from './list.ts'
 import { liveContents, liveFolders, type MessageRef } from './live-access.ts'
 import { pageCache } from './page-cache.ts'
+import type { FolderDeps } from './requested-folder.ts'
 import type { MessageListQuery } from './stored-list.ts'
 
 /** A client that shows a message often requests it twice within minutes. */

@@ -4,7 +4,7 @@ import { buildPage, type PageQuery, type PageRequest, type Pagination } from '..
 import type { ProviderName } from '../../../providers/contract/index.ts'
 import { isMainFolder } from '../../labels/index.ts'
 import { addMissingTexts } from '../rows/stored-json.ts'
-import type { FolderQuery } from './folder.ts'
+import type { FolderQuery } from './requested-folder.ts'
 import type { SearchWords } from './search-contract.ts'
 
 /** Times in ms. */

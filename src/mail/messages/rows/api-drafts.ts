@@ -7,7 +7,7 @@ import { takeReserved } from '../ingest/reserved.ts'
 import { allMail, type MessageRow, messageStore } from '../store.ts'
 import { type ApiChangeContext, changeEvents } from './api-changes.ts'
 import { saveDraftKeys } from './draft-keys.ts'
-import { locatedMessages } from './located.ts'
+import { locatedMessages } from './located-messages.ts'
 import { hasNewContent, type IncomingRow, incomingRow, locationAndFlags, newMessageRow, pickContent } from './row.ts'
 import { messageWriter } from './writer.ts'
 

@@ -1,5 +1,5 @@
 import { compiledOnce, type Handle } from '../../../../platform/db/index.ts'
-import { inChunks } from '../../rows/located.ts'
+import { inChunks } from '../../rows/located-messages.ts'
 import { formerIdentityHash, parseFields } from '../../rows/row.ts'
 import type { MatchableRow } from './copies.ts'
 import type { Candidate, MatchKeys } from './match.ts'
