@@ -17,7 +17,7 @@ import { LIVE_MS } from '../read/calendar-access.ts'
 import { type CalendarRow, calendarStore, type EventRow, eventStore } from '../store.ts'
 import { applyChanges } from '../sync/step/apply.ts'
 import { sameContent } from '../sync/step/save.ts'
-import type { Changes } from '../sync/step/state.ts'
+import type { Changes } from '../sync/step/step-state.ts'
 
 interface StoringDeps {
   accounts: Pick<Accounts, 'hold' | 'requestSync'>

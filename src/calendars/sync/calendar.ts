@@ -20,7 +20,7 @@ import { removeEvents } from './removal.ts'
 import { applyChanges } from './step/apply.ts'
 import { InstanceBuffer } from './step/instance-buffer.ts'
 import { splitIntoParts } from './step/split-step.ts'
-import type { Changes } from './step/state.ts'
+import type { Changes } from './step/step-state.ts'
 
 /** A poll without changes is stored this seldom. */
 const RECORD_MS = 5 * 60_000

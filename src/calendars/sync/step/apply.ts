@@ -20,7 +20,7 @@ import {
   isException,
   type StepContext,
   type StepState,
-} from './state.ts'
+} from './step-state.ts'
 
 export interface StepDeps {
   events: Recorder

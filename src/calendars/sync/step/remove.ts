@@ -1,5 +1,5 @@
 import type { RemoteEvent } from '../../../providers/contract/index.ts'
-import { ensureNotStale, findExceptions, type StepState } from './state.ts'
+import { ensureNotStale, findExceptions, type StepState } from './step-state.ts'
 
 /** Deletes an event. A master takes its exceptions with it; its event speaks for them. */
 export async function removeEvent(state: StepState, providerId: string): Promise<void> {

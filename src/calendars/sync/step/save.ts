@@ -5,7 +5,7 @@ import { toOriginalStart } from '../../instances/times.ts'
 import { buildSearchText } from '../../search-text.ts'
 import type { EventRow } from '../../store.ts'
 import { removeEvent } from './remove.ts'
-import { type Change, ensureNotStale, findExceptions, isException, type StepState } from './state.ts'
+import { type Change, ensureNotStale, findExceptions, isException, type StepState } from './step-state.ts'
 
 /** Stores an event that the provider returned. Masters come first, because the ids of exceptions begin with theirs. */
 export function saveEvent(state: StepState, event: RemoteEvent): Promise<void> {

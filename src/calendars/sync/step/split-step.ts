@@ -1,6 +1,6 @@
 import { groupBy } from '../../../platform/group-by.ts'
 import type { EventStep } from '../../../providers/contract/index.ts'
-import type { Changes } from './state.ts'
+import type { Changes } from './step-state.ts'
 
 /** Bounds how long one transaction of the file store holds its writer. */
 const EVENTS_PER_TRANSACTION = 100

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { Health } from '../../api/types.ts'
 import { Section } from '../../parts/section.tsx'
 import { count } from './amounts.ts'
-import { downParts, isLate, partName, type States } from './state.ts'
+import { downParts, isLate, partName, type States } from './part-states.ts'
 
 interface Item {
   tone: 'bad' | 'warn'

@@ -1,6 +1,6 @@
 import { Paper, Title, VisuallyHidden } from '@mantine/core'
 import { Link } from 'wouter'
-import { partStates, type States } from './state.ts'
+import { partStates, type States } from './part-states.ts'
 
 /** The state of each part of the service in one line. */
 export function StatusStrip(states: States) {

@@ -25,7 +25,7 @@ import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Section } from '../../parts/section.tsx'
 import { duration, Time } from '../../parts/time.tsx'
 import { EndpointDialog } from './endpoint-dialog.tsx'
-import { EndpointStatus } from './state.tsx'
+import { EndpointStatus } from './endpoint-status.tsx'
 
 const PARENT = { href: '/webhooks', label: 'Webhooks' }
 

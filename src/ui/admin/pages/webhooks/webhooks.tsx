@@ -10,7 +10,7 @@ import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { EndpointDialog } from './endpoint-dialog.tsx'
-import { EndpointStatus } from './state.tsx'
+import { EndpointStatus } from './endpoint-status.tsx'
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
