@@ -5,9 +5,10 @@
 import './tables.ts'
 
 export { type DebouncedQueue, debouncedQueue } from './debounced-queue.ts'
-export type { RunOutcome, SyncDeps, SyncSettings, SyncTiming } from './deps.ts'
+export type { RunOutcome, SyncDeps, SyncSettings } from './deps.ts'
 export { syncFeature } from './feature.ts'
 export { readSyncHealth, type SyncHealth } from './health/sync-health.ts'
 export { type SyncPosition, type SyncPositions, syncPositions } from './positions.ts'
 export { type DebouncedQueueDeps, debouncedQueueRoutes } from './routes.ts'
 export { type Sync, sync } from './scheduler.ts'
+export type { SyncTiming } from './timing.ts'

@@ -1,8 +1,8 @@
 import type { Db, Handle, Tx } from '../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage, SuspectMessage } from '../../providers/contract/index.ts'
-import { DEFAULT_TIMING } from './deps.ts'
 import { buildItemId, ENDED_CONNECTION, failingMessages, pickState } from './folders/failing.ts'
 import { cursorStore } from './store.ts'
+import { DEFAULT_TIMING } from './timing.ts'
 import { buildControl } from './unreadable/control.ts'
 import { countFailures, toFailure, unreadableStore } from './unreadable/store.ts'
 

@@ -18,7 +18,8 @@ import {
   storeRepaired,
   UndecidedMatches,
 } from '../../messages/index.ts'
-import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { itemRetryPlan } from '../timing.ts'
 import { isOfAccount } from '../unreadable/folders.ts'
 import {
   countFailures,

@@ -1,7 +1,7 @@
 import { backoffMs } from '../../../platform/concurrency/retry.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
 import type { ProviderError } from '../../../providers/contract/index.ts'
-import type { SyncTiming } from '../deps.ts'
+import type { SyncTiming } from '../timing.ts'
 import type { AccountWork } from '../work.ts'
 import type { HostCircuits, Outcome } from './host-circuits.ts'
 import { LimitPauses } from './limit-pauses.ts'

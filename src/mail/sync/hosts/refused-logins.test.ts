@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_TIMING } from '../deps.ts'
+import { DEFAULT_TIMING } from '../timing.ts'
 import { confirmationInMs, countRefusal, delayAfterRefusal, isConfirmed, nextLoginInMs } from './refused-logins.ts'
 
 const STORED = {

@@ -9,9 +9,10 @@ import type {
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
 import { type EventBodies, ingest, isFound, messageStore } from '../../messages/index.ts'
-import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { boundedSince, chooseNewSince, isNewArrival } from '../new-since.ts'
 import type { CursorRow } from '../store.ts'
+import { itemRetryPlan } from '../timing.ts'
 import { buildControl } from '../unreadable/control.ts'
 import {
   countFailures,

@@ -1,6 +1,7 @@
 import { ProviderError } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { itemRetryPlan, type OwnedAccount, type SyncDeps } from '../deps.ts'
+import type { OwnedAccount, SyncDeps } from '../deps.ts'
+import { itemRetryPlan } from '../timing.ts'
 import { countFailures, MAX_FAILURES, type UnreadableRow, unreadableStore } from './store.ts'
 
 /** A folder is tried again within this time, because a message may arrive in it. */

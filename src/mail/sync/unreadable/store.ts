@@ -3,7 +3,7 @@ import { backoffMs } from '../../../platform/concurrency/retry.ts'
 import type { Handle, Tables, Tx } from '../../../platform/db/index.ts'
 import { cleanText, truncateText } from '../../../platform/formats/text.ts'
 import { type FailedMessage, ProviderError } from '../../../providers/contract/index.ts'
-import type { RetryPlan } from '../deps.ts'
+import type { RetryPlan } from '../timing.ts'
 
 export type UnreadableRow = Selectable<Tables['unreadableItems']>
 type UnreadableKind = UnreadableRow['kind']
