@@ -4,9 +4,9 @@ import { type Accounts, accountQueries } from '../../accounts/index.ts'
 import type { Bus } from '../../platform/bus/index.ts'
 import type { Db } from '../../platform/db/index.ts'
 import type { RunState, RunTotals } from '../../platform/schedule/index.ts'
+import type { Watch } from './account-work.ts'
 import { RETRY_TOPIC, type Sync } from './scheduler.ts'
 import { type SyncStateRow, syncStateStore } from './store.ts'
-import type { Watch } from './work.ts'
 
 export interface DebouncedQueueSources {
   db: Db

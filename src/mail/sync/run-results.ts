@@ -2,13 +2,13 @@ import type { Account } from '../../accounts/index.ts'
 import type { RunResult } from '../../platform/schedule/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { ProviderError } from '../../providers/contract/index.ts'
+import type { AccountWork } from './account-work.ts'
 import type { CheckTimes } from './health/check-times.ts'
 import type { AccountPauses } from './hosts/account-pauses.ts'
 import { countRefusal, delayAfterRefusal, isConfirmed, type Refusals } from './hosts/refused-logins.ts'
 import type { RunLog } from './run-log.ts'
 import type { AccountAtStart, RunRecord } from './run-record.ts'
 import type { SyncTiming } from './timing.ts'
-import type { AccountWork } from './work.ts'
 
 interface RunResultsDeps {
   accountId: string

@@ -1,13 +1,13 @@
 import { accountQueries, readSyncHint, SYNC_TOPIC, type SyncTotals } from '../../accounts/index.ts'
 import { OwnedScheduler, type RunContext, type RunResult, type RunState } from '../../platform/schedule/index.ts'
 import { AccountSync } from './account-sync.ts'
+import type { Watch } from './account-work.ts'
 import type { SyncDeps } from './deps.ts'
 import { CheckTimes } from './health/check-times.ts'
 import { StallWatch } from './health/stall-watch.ts'
 import { HostCircuits } from './hosts/host-circuits.ts'
 import { LoginPace } from './hosts/login-pace.ts'
 import { DEFAULT_TIMING } from './timing.ts'
-import type { Watch } from './work.ts'
 
 export interface Sync {
   /** Starts syncing the accounts that this process owns. Call it before `ownership.start()`. */

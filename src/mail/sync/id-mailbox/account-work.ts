@@ -6,13 +6,13 @@ import {
   type MailboxStep,
   ProviderError,
 } from '../../../providers/contract/index.ts'
+import type { AccountWork, Watch } from '../account-work.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { mailboxBodies } from '../event-bodies.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { SyncTiming } from '../timing.ts'
 import { FolderFailures, folderFailure, isOfAccount } from '../unreadable/folders.ts'
 import { unreadableStore } from '../unreadable/store.ts'
-import type { AccountWork, Watch } from '../work.ts'
 import { MailboxListing, type OpenMailbox } from './listing.ts'
 import { MissingMessages } from './missing.ts'
 import { cursorIdOf, syncScope } from './sync.ts'

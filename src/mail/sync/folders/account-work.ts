@@ -7,11 +7,11 @@ import {
   ProviderError,
 } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
+import type { AccountWork, Watch } from '../account-work.ts'
 import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { SyncTiming } from '../timing.ts'
-import type { AccountWork, Watch } from '../work.ts'
 import { FolderAttempts } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
 import { FolderListing } from './listing.ts'

@@ -5,7 +5,7 @@ import type { ProviderError } from '../../providers/contract/index.ts'
 export type Watch = 'idle' | 'push' | 'poll'
 
 /**
- * Syncs the messages of one account. There is one implementation per kind of mailbox: `folders/` (IMAP) and `mailbox/` (Gmail and
+ * Syncs the messages of one account. There is one implementation per kind of mailbox: `folders/` (IMAP) and `id-mailbox/` (Gmail and
  * Microsoft, whose messages have ids). Pending work survives `close`. `open` and `sync` are never called concurrently; everything
  * else may be called at any moment.
  */
