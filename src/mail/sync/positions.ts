@@ -1,6 +1,6 @@
 import type { Db, Handle, Tx } from '../../platform/db/index.ts'
 import type { FailedMessage, RemoteMessage, SuspectMessage } from '../../providers/contract/index.ts'
-import { buildItemId, ENDED_CONNECTION, failingMessages, pickState } from './folders/failing.ts'
+import { buildItemId, ENDED_CONNECTION, failingMessages, pickState } from './folders/failing-messages.ts'
 import { cursorStore } from './store.ts'
 import { DEFAULT_TIMING } from './timing.ts'
 import { buildControl } from './unreadable/control.ts'

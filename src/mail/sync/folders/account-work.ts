@@ -12,11 +12,11 @@ import type { OwnedAccount, SyncDeps } from '../deps.ts'
 import { eventBodies } from '../event-bodies.ts'
 import { type CursorRow, cursorStore } from '../store.ts'
 import type { SyncTiming } from '../timing.ts'
-import { FolderAttempts } from './attempts.ts'
 import { FolderConnection, type Open } from './connection.ts'
+import { FolderAttempts } from './failing-folders.ts'
 import { FolderListing } from './listing.ts'
 import { MissingMessages } from './missing.ts'
-import { Rereads } from './rereads.ts'
+import { Rereads } from './reread-times.ts'
 import { type FetchFailures, syncFolder } from './sync.ts'
 
 /** A run syncs folders that change again this many times before it ends and other accounts run. */

@@ -4,9 +4,9 @@ import { type FolderSession, ProviderError, type RemoteFolder } from '../../../p
 import { type LabelRow, labelStore, planFolders } from '../../labels/index.ts'
 import type { SyncDeps } from '../deps.ts'
 import { chooseSyncedFolders, storeFolders } from '../folder-listing.ts'
-import { type FolderAttempts, isMain } from './attempts.ts'
 import type { Open } from './connection.ts'
 import { deleteFolder } from './deletion.ts'
+import { type FolderAttempts, isMain } from './failing-folders.ts'
 import { detectRenames } from './renames.ts'
 
 /** The synced folders of an account. Brings the labels into the state of the server's listing. */

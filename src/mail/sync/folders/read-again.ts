@@ -30,7 +30,7 @@ import {
   unreadableStore,
 } from '../unreadable/store.ts'
 import { messageWithoutContent, mustWait, readPartialMessage } from '../unreadable/without-content.ts'
-import { itemLocation, pickState } from './failing.ts'
+import { itemLocation, pickState } from './failing-messages.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
 /** Messages that one run reads again. Each may end the connection for requests. */

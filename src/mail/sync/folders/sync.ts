@@ -28,7 +28,7 @@ import {
   forgetSuspects,
   recordSuspect,
   recordUnreadable,
-} from './failing.ts'
+} from './failing-messages.ts'
 import { type AskPresence, checkPresence } from './presence.ts'
 
 interface FolderSync extends OwnedAccount {
