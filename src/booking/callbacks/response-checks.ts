@@ -6,7 +6,7 @@ import { parseTime } from '../../platform/time/time.ts'
 import type { BookingDecision, Slot } from '../contract.ts'
 import { isPageUrl } from '../experiences/checks.ts'
 import type { Members } from '../experiences/experience.ts'
-import { MAX_LENGTH_DAYS, MAX_LENGTH_MS } from '../slots/rules.ts'
+import { MAX_LENGTH_DAYS, MAX_LENGTH_MS } from '../slots/slot-rules.ts'
 
 /** Says which member of our contract is wrong, and never its value: `slots.0.end`, `is required`. */
 export class BadAnswer extends Error {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { documented, documentedDefault } from '../../platform/formats/json-schema.ts'
-import { MAX_LENGTH_DAYS } from '../slots/rules.ts'
+import { MAX_LENGTH_DAYS } from '../slots/slot-rules.ts'
 import { DAY_NAMES } from './experience.ts'
 import { kept, zone } from './schema-parts.ts'
 

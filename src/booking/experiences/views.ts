@@ -1,7 +1,7 @@
 import { MASK, maskedHeaders } from '../../platform/outbound/index.ts'
 import { isoTime } from '../../platform/time/time.ts'
 import type { MailLimit } from '../guests/limit-report.ts'
-import { defaultMinutes } from '../slots/rules.ts'
+import { defaultMinutes } from '../slots/slot-rules.ts'
 import type { ExperienceView, PublicExperience } from './api.ts'
 import { bookingUrl, type CallbackName, type Experience } from './experience.ts'
 

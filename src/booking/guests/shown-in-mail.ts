@@ -2,7 +2,7 @@ import type { RemoteAddress } from '../../providers/contract/index.ts'
 import { publicReason, readSubmission } from '../bookings/booking.ts'
 import type { BookingRow } from '../tables.ts'
 import { attendeeEmails } from './booking-mail.ts'
-import { plainName } from './names.ts'
+import { plainName } from './plain-name.ts'
 
 /**
  * The functions here select the parts of a booking request that messages to guests and attendees show. Answers, notes and metadata are

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
-import { MAX_LENGTH_DAYS } from './rules.ts'
+import { MAX_LENGTH_DAYS } from './slot-rules.ts'
 
 export const MAX_DAYS = MAX_LENGTH_DAYS
 

@@ -7,7 +7,7 @@ import type { Slot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
 import type { Load } from './assignment.ts'
-import { dayIn, formatSlotDay, readRules } from './rules.ts'
+import { dayIn, formatSlotDay, readRules } from './slot-rules.ts'
 import { isTaken } from './taken-with-buffers.ts'
 
 type SlotTimes = Pick<Slot, 'start' | 'end'>

@@ -1,6 +1,6 @@
 import { mergeRanges, type TimeRange } from '../../providers/contract/index.ts'
 import type { BlockRow } from '../tables.ts'
-import type { Buffers } from './rules.ts'
+import type { Buffers } from './slot-rules.ts'
 
 /** When a host is taken. */
 export interface Taken {

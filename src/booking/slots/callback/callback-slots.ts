@@ -9,7 +9,7 @@ import type { CheckedSlot, CheckOptions, Slot, SlotChoice, SlotFinder, SlotList 
 import type { Experience } from '../../experiences/experience.ts'
 import type { BlockRow } from '../../tables.ts'
 import { blockStore } from '../blocks.ts'
-import { defaultMinutes, MAX_LENGTH_MS, readRules, toLengthMs } from '../rules.ts'
+import { defaultMinutes, MAX_LENGTH_MS, readRules, toLengthMs } from '../slot-rules.ts'
 import { takenStarts } from '../taken-with-buffers.ts'
 import type { SlotTokens } from './tokens.ts'
 

@@ -20,7 +20,7 @@ import {
   type Rules,
   readRules,
   toLengthMs,
-} from '../rules.ts'
+} from '../slot-rules.ts'
 import { type FreeSlot, freeSlots, type Grid, type HostTimes, openStarts } from './open-slots.ts'
 
 export interface BuiltInSlotsDeps {

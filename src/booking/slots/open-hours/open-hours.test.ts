@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import type { Availability, Override } from '../../experiences/experience.ts'
-import { readRules } from '../rules.ts'
+import { readRules } from '../slot-rules.ts'
 import { openTimes } from './open-hours.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -2,7 +2,7 @@ import { civilDate, DAY_MS, parseDay, weekdayOf } from '../../../platform/calend
 import type { Zone } from '../../../platform/calendar/zone.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
 import type { OpenHours } from '../../experiences/experience.ts'
-import { type Rules, zoneNamed } from '../rules.ts'
+import { type Rules, zoneNamed } from '../slot-rules.ts'
 
 /** Open hours without a gap between them, in instants. */
 interface OpenTime extends TimeRange {

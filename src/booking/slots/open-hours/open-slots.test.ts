@@ -4,7 +4,7 @@ import { experienceWith } from '../../../../test/kit/booking/experience.ts'
 import { bookableMinutes, type OracleHost } from '../../../../test/kit/booking/slot-oracle.ts'
 import { fc, random } from '../../../../test/kit/random/random.ts'
 import type { Availability } from '../../experiences/experience.ts'
-import { type Rules, readRules } from '../rules.ts'
+import { type Rules, readRules } from '../slot-rules.ts'
 import { freeSlots, type Grid, type HostTimes, openStarts } from './open-slots.ts'
 
 const MINUTE_MS = 60_000

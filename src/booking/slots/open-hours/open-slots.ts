@@ -1,7 +1,7 @@
 import { DAY_MS, formatDay } from '../../../platform/calendar/days.ts'
 import { yieldIfHeld } from '../../../platform/concurrency/event-loop.ts'
 import type { TimeRange } from '../../../providers/contract/index.ts'
-import { dayIn, type Rules } from '../rules.ts'
+import { dayIn, type Rules } from '../slot-rules.ts'
 import { type Taken, takenStarts } from '../taken-with-buffers.ts'
 import { openTimes } from './open-hours.ts'
 

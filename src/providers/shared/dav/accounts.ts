@@ -8,7 +8,7 @@ import { type CaldavSettings, type MailAccess, type MailSettings, ProviderError 
 import { type DavClient, type DavClientOptions, davClient } from './client.ts'
 import { candidates, type DavHome, type DavService, domainOf, findHome, probe } from './discovery.ts'
 import { resolveUrl } from './hrefs.ts'
-import { trustedHosts } from './trust.ts'
+import { trustedHosts } from './trusted-hosts.ts'
 
 export interface DavDeps {
   outbound: Outbound

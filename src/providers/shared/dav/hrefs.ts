@@ -1,4 +1,4 @@
-import { trustedHosts } from './trust.ts'
+import { trustedHosts } from './trusted-hosts.ts'
 
 /**
  * Servers write the same path in several ways: `/a%40b/`, `/a@b/`, with or without the host. Behind a proxy they name the host and the

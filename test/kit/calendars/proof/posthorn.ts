@@ -1,5 +1,5 @@
 import { freeSlots, openStarts } from '../../../../src/booking/slots/open-hours/open-slots.ts'
-import { readRules } from '../../../../src/booking/slots/rules.ts'
+import { readRules } from '../../../../src/booking/slots/slot-rules.ts'
 import { instanceRows } from '../../../../src/calendars/instance-rows.ts'
 import { mapEvents } from '../../../../src/providers/caldav/events/map.ts'
 import { ObjectZones } from '../../../../src/providers/caldav/events/zones.ts'
