@@ -69,6 +69,15 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
       'body.serviceAccountKey',
       expect.stringContaining('key of the service account was deleted'),
     ])
+    for (const [state, why] of [
+      ['deleted', 'the service account does not exist any more'],
+      ['disabled', 'the service account is disabled'],
+    ] as const) {
+      acme.serviceAccount = state
+      const refused = [400, 'body.serviceAccountKey', expect.stringContaining(why)]
+      expect([await refusal(tenant()), await refusal(tenant({ adminEmail: ADMIN }))]).toEqual([refused, refused])
+    }
+    acme.serviceAccount = 'enabled'
     expect(await refusal(tenant({ adminEmail: 'nobody@acme.example' }))).toEqual([
       400,
       'body.adminEmail',

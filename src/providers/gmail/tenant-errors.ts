@@ -9,6 +9,11 @@ interface Refusal {
   credential?: TenantCredential
 }
 
+const NO_USER = 'the domain has no user with this address. Aliases and groups cannot be opened'
+
+/** Google says this of valid assertions now and then, and accepts the next one. */
+const TEMPORARY = /no valid verifier found/i
+
 /** What Google's token endpoint says to assertions of a service account. The first that matches. */
 const REFUSALS: readonly Refusal[] = [
   {
@@ -29,10 +34,17 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     error: 'invalid_grant',
+    sentence: /robot is disabled/i,
+    why: 'the service account is disabled. Enable it in the Google Cloud project',
+    credential: 'serviceAccountKey',
+  },
+  {
+    error: 'invalid_grant',
     sentence: /invalid email or user id/i,
-    why: 'the domain has no user with this address. Aliases and groups cannot be opened',
+    why: NO_USER,
     credential: 'email',
   },
+  { error: 'invalid_request', sentence: /invalid impersonation/i, why: NO_USER, credential: 'email' },
   {
     error: 'invalid_grant',
     sentence: /deleted|suspended|disabled/i,
@@ -44,21 +56,29 @@ const REFUSALS: readonly Refusal[] = [
     sentence: /short-lived|timeframe/i,
     why: 'the signed request is outside its time. Check the clock of this server',
   },
+  { error: 'access_denied', sentence: /account restricted/i, why: 'the user is restricted', credential: 'email' },
   { error: 'access_denied', why: 'a policy of the domain denies the service account access' },
   { error: 'invalid_scope', why: 'it does not know a scope. Check GOOGLE_SCOPES' },
   { error: 'invalid_client', why: 'it does not know the service account', credential: 'serviceAccountKey' },
+  { error: 'deleted_client', why: 'the client of the service account was deleted', credential: 'serviceAccountKey' },
+  { error: 'disabled_client', why: 'the client of the service account is disabled', credential: 'serviceAccountKey' },
   { error: 'invalid_grant', why: 'it refuses the service account' },
 ]
 
 /**
  * Says why Google gives the service account no token for these scopes. Undefined when the response does not concern its credentials.
+ * `hasUser`: the assertion names a user, who may be at fault.
  */
 export function delegationRefusal(
   { error, description, detail }: TokenError,
-  scope: string,
+  { scope, hasUser }: { scope: string; hasUser: boolean },
 ): ProviderError | undefined {
+  if (TEMPORARY.test(description)) return undefined
   const refusal = REFUSALS.find(
-    (known) => known.error === error && (known.sentence === undefined || known.sentence.test(description)),
+    (known) =>
+      known.error === error &&
+      (known.sentence === undefined || known.sentence.test(description)) &&
+      (hasUser || known.credential !== 'email'),
   )
   if (refusal === undefined) return undefined
   const { credential } = refusal

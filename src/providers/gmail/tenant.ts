@@ -58,7 +58,8 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
     const sub = subject === undefined ? {} : { sub: subject }
     const claims = { iss: settings.serviceAccountEmail, ...sub, scope, aud: tokenUrl, ...times }
     const fields = { grant_type: GRANT, assertion: signedJwt({ alg: 'RS256', kid: settings.keyId }, claims, key) }
-    return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain: (error) => explain(error, scope) })
+    const request = { scope, hasUser: subject !== undefined }
+    return requestAppToken({ service: SERVICE, tokenUrl, fields, clock, explain: (error) => explain(error, request) })
   }
 
   return {
@@ -67,6 +68,7 @@ export function googleTenant({ tokenUrl, scopes, clock, openDirectory }: GoogleT
     // Nothing that a mailbox of Gmail shows identifies it.
     identifiedBy: (settings) => settings,
 
+    // Google checks the delegation for a user only. Without one, the token shows that the key and the service account exist.
     async verify(credentials) {
       const { adminEmail } = credentials.settings
       const subject = adminEmail === null ? {} : { subject: adminEmail }
@@ -126,8 +128,11 @@ function toUser({ id, primaryEmail, name }: Json): DirectoryUser[] {
 }
 
 /** The mailboxes do not depend on the directory, so its refusal is none of the credentials. */
-function directoryRefusal(error: TokenError, scope: string): ProviderError | undefined {
-  const refusal = delegationRefusal(error, scope)
+function directoryRefusal(
+  error: TokenError,
+  request: Parameters<typeof delegationRefusal>[1],
+): ProviderError | undefined {
+  const refusal = delegationRefusal(error, request)
   if (refusal === undefined || refusal.credential === 'serviceAccountKey') return refusal
   return directoryDenied(refusal.message)
 }

@@ -22,6 +22,7 @@ export interface Workspace {
   suspended: Set<string>
   /** Its keys, by id, that are not deleted. */
   keyIds: string[]
+  serviceAccount: 'enabled' | 'disabled' | 'deleted'
   /** The Admin SDK API is enabled in the project. */
   isDirectoryEnabled: boolean
 }
@@ -97,6 +98,8 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
     { aud, exp, iat, scope, sub }: Record<string, unknown>,
   ): Response {
     const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString())
+    if (domain.serviceAccount === 'deleted') return oauthError('invalid_grant', 'Invalid grant: account not found')
+    if (domain.serviceAccount === 'disabled') return oauthError('invalid_grant', 'Robot is disabled.')
     if (!isSigned(head, payload, signature, kid)) return oauthError('invalid_grant', 'Invalid JWT Signature.')
     if (aud !== `${url}/token`) return oauthError('invalid_grant', 'Invalid audience.')
     const now = Date.now() / 1000
@@ -141,6 +144,7 @@ export function delegation(url: string, tokens: Tokens, hasUser: (email: string)
         admins: [],
         suspended: new Set(),
         keyIds: ['key-1'],
+        serviceAccount: 'enabled',
         isDirectoryEnabled: true,
         ...changes,
       }
