@@ -92,7 +92,7 @@ ${
   html`<p class="action">${editButton('password', html`${t('consent.usePassword')}`, 'button secondary')}</p>`
 }
 ${page.isMailServer ? mailServerWays(context, page) : cancelLink(context)}`,
-    footnote: html`<p>${ICONS.lock}${t('consent.promise')}</p>`,
+    footnote: html`<p>${ICONS.lock}${t('consent.promise', { provider })}</p>`,
   })
 }
 

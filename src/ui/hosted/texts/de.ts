@@ -14,7 +14,8 @@ export const de: Texts = {
   'reconnect.text': 'Melden Sie sich noch einmal an, damit es verbunden bleibt.',
   'consent.lead': 'Melden Sie sich bei {provider} an und prüfen Sie die Berechtigungen.',
   'consent.leadAs': 'Melden Sie sich bei {provider} als {email} an und prüfen Sie die Berechtigungen.',
-  'consent.promise': 'Ihr Passwort bekommen wir nie zu sehen. Sie können die Verbindung jederzeit trennen.',
+  'consent.promise':
+    'Sie melden sich bei {provider} an, Ihr Passwort bekommen wir dabei nicht zu sehen. Sie können die Verbindung jederzeit trennen.',
   'consent.usePassword': 'Stattdessen ein Passwort verwenden',
   'grants.title': 'Die App möchte:',
   'grants.titleTo': '{app} möchte:',
@@ -74,7 +75,7 @@ export const de: Texts = {
   'imap.chooseFolder': 'Ordner auswählen',
   'imap.reloadFolders': 'Ordner neu laden',
   'imap.loadingFolders': 'Ihre Ordner werden geladen. Das kann einige Sekunden dauern.',
-  'imap.promise': 'Ihr Passwort wird verschlüsselt und nur für den Zugriff auf dieses Postfach verwendet.',
+  'imap.promise': 'Ihr Passwort wird verschlüsselt und nur für den Zugriff auf dieses Konto verwendet.',
   'imap.back': 'Andere Adresse verwenden',
   'imap.more': 'Weitere Einstellungen',
   'imap.legend': 'Empfang (IMAP)',

@@ -15,7 +15,8 @@ export const en = {
   'reconnect.text': 'Sign in again to keep it connected.',
   'consent.lead': 'Sign in with {provider} and review the permissions.',
   'consent.leadAs': 'Sign in with {provider} as {email} and review the permissions.',
-  'consent.promise': 'We never see your password. You can disconnect the mailbox at any time.',
+  'consent.promise':
+    'You sign in with {provider}, so we never see your password. You can disconnect the mailbox at any time.',
   'consent.usePassword': 'Use a password instead',
   'grants.title': 'The app asks for permission to:',
   'grants.titleTo': '{app} asks for permission to:',
@@ -73,7 +74,7 @@ export const en = {
   'imap.chooseFolder': 'Choose a folder',
   'imap.reloadFolders': 'Reload folders',
   'imap.loadingFolders': 'Loading your folders. This can take a few seconds.',
-  'imap.promise': 'Your password is encrypted and used only to access this mailbox.',
+  'imap.promise': 'Your password is encrypted and used only to access this account.',
   'imap.back': 'Use a different address',
   'imap.more': 'More settings',
   'imap.legend': 'Receiving (IMAP)',

@@ -14,7 +14,8 @@ export const es: Texts = {
   'reconnect.text': 'Inicia sesión de nuevo para que siga conectado.',
   'consent.lead': 'Inicia sesión en {provider} y revisa los permisos.',
   'consent.leadAs': 'Inicia sesión en {provider} como {email} y revisa los permisos.',
-  'consent.promise': 'Nunca vemos tu contraseña. Puedes desconectar la cuenta en cualquier momento.',
+  'consent.promise':
+    'Inicias sesión en {provider}, así que no vemos tu contraseña. Puedes desconectar la cuenta en cualquier momento.',
   'consent.usePassword': 'Usar una contraseña en su lugar',
   'grants.title': 'La aplicación pide permiso para:',
   'grants.titleTo': '{app} pide permiso para:',

@@ -14,7 +14,8 @@ export const fr: Texts = {
   'reconnect.text': 'Identifiez-vous à nouveau pour qu’elle reste connectée.',
   'consent.lead': 'Connectez-vous à {provider} et vérifiez les autorisations.',
   'consent.leadAs': 'Connectez-vous à {provider} avec {email} et vérifiez les autorisations.',
-  'consent.promise': 'Nous ne voyons jamais votre mot de passe. Vous pouvez déconnecter la messagerie à tout moment.',
+  'consent.promise':
+    'Vous vous connectez à {provider}, nous ne voyons donc pas votre mot de passe. Vous pouvez déconnecter la messagerie à tout moment.',
   'consent.usePassword': 'Utiliser plutôt un mot de passe',
   'grants.title': 'L’application demande l’autorisation de :',
   'grants.titleTo': '{app} demande l’autorisation de :',
@@ -73,7 +74,7 @@ export const fr: Texts = {
   'imap.chooseFolder': 'Choisir un dossier',
   'imap.reloadFolders': 'Actualiser les dossiers',
   'imap.loadingFolders': 'Chargement de vos dossiers. Cela peut prendre quelques secondes.',
-  'imap.promise': 'Votre mot de passe est chiffré et ne sert qu’à accéder à cette messagerie.',
+  'imap.promise': 'Votre mot de passe est chiffré et ne sert qu’à accéder à ce compte.',
   'imap.back': 'Utiliser une autre adresse',
   'imap.more': 'Autres paramètres',
   'imap.legend': 'Réception (IMAP)',

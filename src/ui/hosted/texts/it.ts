@@ -14,7 +14,8 @@ export const it: Texts = {
   'reconnect.text': 'Accedi di nuovo per mantenerla collegata.',
   'consent.lead': 'Accedi a {provider} e controlla le autorizzazioni.',
   'consent.leadAs': 'Accedi a {provider} come {email} e controlla le autorizzazioni.',
-  'consent.promise': 'Non vediamo mai la tua password. Puoi scollegare la casella in qualsiasi momento.',
+  'consent.promise':
+    'Accedi a {provider}, quindi non vediamo la tua password. Puoi scollegare la casella in qualsiasi momento.',
   'consent.usePassword': 'Usa invece una password',
   'grants.title': 'L’app chiede l’autorizzazione per:',
   'grants.titleTo': '{app} chiede l’autorizzazione per:',
@@ -73,7 +74,7 @@ export const it: Texts = {
   'imap.chooseFolder': 'Scegli una cartella',
   'imap.reloadFolders': 'Ricarica le cartelle',
   'imap.loadingFolders': 'Caricamento delle cartelle in corso. Può richiedere qualche secondo.',
-  'imap.promise': 'La tua password viene cifrata e usata solo per accedere a questa casella.',
+  'imap.promise': 'La tua password viene cifrata e usata solo per accedere a questo account.',
   'imap.back': 'Usa un altro indirizzo',
   'imap.more': 'Altre impostazioni',
   'imap.legend': 'Ricezione (IMAP)',

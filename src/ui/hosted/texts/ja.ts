@@ -14,7 +14,8 @@ export const ja: Texts = {
   'reconnect.text': '接続を維持するには、もう一度ログインしてください。',
   'consent.lead': '{provider} にログインし、アクセス権限を確認してください。',
   'consent.leadAs': '{provider} に {email} としてログインし、アクセス権限を確認してください。',
-  'consent.promise': 'パスワードが当サービスに知られることはありません。接続はいつでも解除できます。',
+  'consent.promise':
+    '{provider} でログインするため、パスワードが当サービスに知られることはありません。接続はいつでも解除できます。',
   'consent.usePassword': '代わりにパスワードを使う',
   'grants.title': 'アプリは次の許可を求めています。',
   'grants.titleTo': '{app} は次の許可を求めています。',
@@ -72,7 +73,7 @@ export const ja: Texts = {
   'imap.chooseFolder': 'フォルダを選択',
   'imap.reloadFolders': 'フォルダを再読み込み',
   'imap.loadingFolders': 'フォルダを読み込んでいます。数秒かかることがあります。',
-  'imap.promise': 'パスワードは暗号化され、このメールボックスへのアクセスにのみ使用されます。',
+  'imap.promise': 'パスワードは暗号化され、このアカウントへのアクセスにのみ使用されます。',
   'imap.back': '別のアドレスを使用',
   'imap.more': 'その他の設定',
   'imap.legend': '受信 (IMAP)',

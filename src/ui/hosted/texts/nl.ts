@@ -14,7 +14,8 @@ export const nl: Texts = {
   'reconnect.text': 'Log opnieuw in, zodat de mailbox gekoppeld blijft.',
   'consent.lead': 'Log in bij {provider} en bekijk de machtigingen.',
   'consent.leadAs': 'Log in bij {provider} als {email} en bekijk de machtigingen.',
-  'consent.promise': 'Wij zien je wachtwoord nooit. Je kunt de mailbox op elk moment ontkoppelen.',
+  'consent.promise':
+    'Je logt in bij {provider}, dus we zien je wachtwoord niet. Je kunt de mailbox op elk moment ontkoppelen.',
   'consent.usePassword': 'Liever een wachtwoord gebruiken',
   'grants.title': 'De app vraagt toestemming voor het volgende:',
   'grants.titleTo': '{app} vraagt toestemming voor het volgende:',
@@ -74,7 +75,7 @@ export const nl: Texts = {
   'imap.chooseFolder': 'Map kiezen',
   'imap.reloadFolders': 'Mappen opnieuw laden',
   'imap.loadingFolders': 'Je mappen worden geladen. Dit kan enkele seconden duren.',
-  'imap.promise': 'Je wachtwoord wordt versleuteld en alleen gebruikt voor toegang tot deze mailbox.',
+  'imap.promise': 'Je wachtwoord wordt versleuteld en alleen gebruikt voor toegang tot dit account.',
   'imap.back': 'Een ander adres gebruiken',
   'imap.more': 'Meer instellingen',
   'imap.legend': 'Ontvangen (IMAP)',

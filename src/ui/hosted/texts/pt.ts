@@ -14,7 +14,8 @@ export const pt: Texts = {
   'reconnect.text': 'Entre de novo para que ele continue conectado.',
   'consent.lead': 'Entre em {provider} e confira as permissões.',
   'consent.leadAs': 'Entre em {provider} como {email} e confira as permissões.',
-  'consent.promise': 'Nunca vemos sua senha. Você pode desconectar a conta a qualquer momento.',
+  'consent.promise':
+    'Você entra em {provider}, portanto não vemos sua senha. Você pode desconectar a conta a qualquer momento.',
   'consent.usePassword': 'Usar uma senha em vez disso',
   'grants.title': 'O aplicativo pede permissão para:',
   'grants.titleTo': '{app} pede permissão para:',
