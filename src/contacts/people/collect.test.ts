@@ -24,3 +24,12 @@ it.each([
   const people = collectPeople([message], new Map([['acc_1', new Set([ADA, ALIAS])]]))
   expect(people.map(({ email, sent, received }) => [email, sent, received])).toEqual(expected)
 })
+
+it.each([
+  ['from a mailing list', 'bob@x.example', ADA, false],
+  ['to a mailing list', ADA, 'bob@x.example', true],
+])('a message %s counts for nobody', (_name, from, to, isInSent) => {
+  const fields = JSON.stringify({ from: { name: '', email: from }, to: [{ name: '', email: to }], bulk: true })
+  const message = { id: 'msg_1', accountId: 'acc_1', receivedAt: 1, fields, isInSent }
+  expect(collectPeople([message], new Map([['acc_1', new Set([ADA])]]))).toEqual([])
+})

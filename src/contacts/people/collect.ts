@@ -36,8 +36,8 @@ const AUTOMATIC =
   /^(?:(?:do[-_.]?)?not?[-_.]?reply|bounces?|mailer-daemon|postmaster|notifications?|newsletters?|automailer|auto-?reply|daemon)(?:[-+_.=].*)?@|(?:[-_.](?:noreply|no-reply|bounces?|unsubscribe|request|owner))@|^(?:owner|bounce|listserv|majordomo)-/i
 
 /**
- * The people in messages, without the account itself, and without lists and programs. `addresses`: those of each account with its aliases,
- * in lower case.
+ * The people in messages, without the account itself, and without programs. A message that went to many says nothing about whom its
+ * author or its reader knows. `addresses`: those of each account with its aliases, in lower case.
  */
 export function collectPeople(
   messages: readonly SeenMessage[],
@@ -47,7 +47,8 @@ export function collectPeople(
   for (const message of messages) {
     const own = addresses.get(message.accountId)
     if (own === undefined) continue
-    const { from, to, cc, bcc } = readFields(message.fields)
+    const { from, to, cc, bcc, isBulk } = readFields(message.fields)
+    if (isBulk) continue
     const isOwn = ({ email }: Address) => own.has(email.trim().toLowerCase())
     // An alias that is not known may be the sender of what is in Sent. Somebody's message that was moved there is for the account.
     const isSent = (from !== null && isOwn(from)) || (message.isInSent && ![...to, ...cc].some(isOwn))
@@ -84,7 +85,16 @@ function add(
   })
 }
 
-function readFields(text: string): { from: Address | null; to: Address[]; cc: Address[]; bcc: Address[] } {
-  const { from = null, to = [], cc = [], bcc = [] } = JSON.parse(text)
-  return { from, to, cc, bcc }
+interface SeenFields {
+  from: Address | null
+  to: Address[]
+  cc: Address[]
+  bcc: Address[]
+  /** It went to many readers, or a program wrote it. */
+  isBulk: boolean
+}
+
+function readFields(text: string): SeenFields {
+  const { from = null, to = [], cc = [], bcc = [], bulk = false } = JSON.parse(text)
+  return { from, to, cc, bcc, isBulk: bulk }
 }

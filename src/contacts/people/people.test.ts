@@ -1,10 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { testAccounts } from '../../../test/kit/accounts/accounts.ts'
 import { closing } from '../../../test/kit/closing.ts'
 import { describeEachDatabase, describeOneDatabase } from '../../../test/kit/database/database.ts'
 import { eventually } from '../../../test/kit/eventually.ts'
+import { syncedMailbox } from '../../../test/kit/mailbox/synced-mailbox.ts'
 import { compose } from '../../../test/kit/service/composition.ts'
+import { dovecotAvailable, startDovecot } from '../../../test/servers/dovecot.ts'
 import { startGoogle } from '../../../test/servers/google.ts'
+import { plainMail } from '../../../test/servers/messages.ts'
 import { startMicrosoft } from '../../../test/servers/microsoft.ts'
 import { loadConfig } from '../../config/index.ts'
 import { type Db, insertRows } from '../../platform/db/index.ts'
@@ -150,6 +153,29 @@ describeOneDatabase('the aliases of an account', 'sqlite', (open) => {
     await eventually(async () => expect((await people(db, id))[0]).toEqual(['bob@acme.example', '', 2, 2, 2000]))
     expect(asked()).toBe(times)
     await after.stop()
+  })
+})
+
+describe.skipIf(!dovecotAvailable())('messages that went to many', () => {
+  describeOneDatabase('of a synced mailbox', 'sqlite', (open) => {
+    it('do not make their authors people', async () => {
+      const dovecot = await startDovecot()
+      onTestFinished(() => dovecot.stop())
+      const { db, accountId } = await syncedMailbox(dovecot, open, {
+        before: async ({ user }) => {
+          const headers = ['List-Id: Team <team.acme.example>', 'Precedence: list']
+          await dovecot.deliver(user, plainMail({ from: 'Eve <eve@acme.example>', to: 'team@acme.example', headers }))
+          await dovecot.deliver(user, plainMail({ from: 'Bob <bob@acme.example>', to: user }))
+        },
+      })
+      const aliases = { find: async (ids: readonly string[]) => new Map(ids.map((id) => [id, []])) }
+      const learner = peopleLearner({ db, ids, clock: systemClock, log: silentLog, timing: AT_ONCE, aliases })
+      learner.start()
+      await eventually(async () =>
+        expect((await people(db, accountId)).map(([email]) => email)).toEqual(['bob@acme.example']),
+      )
+      await learner.stop()
+    })
   })
 })
 

@@ -77,6 +77,20 @@ export function folderMailboxConformance(name: string, open: () => Promise<Mailb
       expect([...mirror.rows.values()].some((message) => message.isNew)).toBe(false)
     })
 
+    it('marks what went to many readers, in a first sync and later', async () => {
+      const mirror = new FolderMirror(inbox())
+      const opened = await session()
+      for (const round of [1, 2]) {
+        await box.deliver(
+          plainMail({ subject: `to many ${round}`, headers: ['List-Unsubscribe: <mailto:a@x.example>'] }),
+        )
+        await box.deliver(plainMail({ subject: `to one ${round}` }))
+        await mirror.sync(opened)
+        const marks = ['many', 'one'].map((whom) => mirror.bySubject(`to ${whom} ${round}`).isBulk)
+        expect(marks).toEqual([true, false])
+      }
+    })
+
     it('reports every message as new after the first sync of an empty folder', async () => {
       const mirror = new FolderMirror(inbox())
       const opened = await session()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MailboxMirror } from '../../../test/kit/mailbox/mailbox-mirror.ts'
 import { expectRanges } from '../../../test/kit/messages/ranges.ts'
-import { attachmentMail } from '../../../test/servers/messages.ts'
+import { attachmentMail, plainMail } from '../../../test/servers/messages.ts'
 import { failureConformance } from './id-mailbox-failures.ts'
 import { type IdMailboxFixture, mailboxSuite } from './id-mailbox-fixture.ts'
 
@@ -41,6 +41,19 @@ export function idMailboxConformance(name: string, open: () => Promise<IdMailbox
         text: expect.stringContaining('this is a plain mail.'),
         error: null,
       })
+    })
+
+    it('marks what went to many readers, in a first sync and later', async () => {
+      const mirror = new MailboxMirror()
+      const opened = session()
+      for (const round of [1, 2]) {
+        const headers = ['List-Unsubscribe: <mailto:a@x.example>']
+        await suite.box.deliver(plainMail({ subject: `to many ${round}`, headers }))
+        await suite.box.deliver(plainMail({ subject: `to one ${round}` }))
+        await mirror.sync(opened)
+        const marks = ['many', 'one'].map((whom) => mirror.bySubject(`to ${whom} ${round}`).message.isBulk)
+        expect(marks).toEqual([true, false])
+      }
     })
 
     it('reports every message as new after the first sync of an empty mailbox', async () => {

@@ -57,6 +57,8 @@ export interface RemoteMessage {
   mayBeReport?: boolean
   /** A program wrote it without a person. */
   isAutomatic?: boolean
+  /** It went to many readers, from a mailing list or as a newsletter, or a program wrote it. */
+  isBulk?: boolean
   inReplyTo: string | null
   references: string[]
   subject: string

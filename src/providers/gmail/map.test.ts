@@ -94,6 +94,13 @@ describe('a message of Gmail', () => {
     expect(isAutomatic([...mixed.payload.headers, { name: 'Auto-Submitted', value: 'auto-replied' }])).toBe(true)
   })
 
+  it('went to many when its header says so', () => {
+    const isBulk = (headers: object[]) =>
+      foundMessage('m1', { ...mixed, payload: { ...mixed.payload, headers } }, options).message.isBulk
+    expect(isBulk(mixed.payload.headers)).toBe(false)
+    expect(isBulk([...mixed.payload.headers, { name: 'List-Id', value: '<team.acme.example>' }])).toBe(true)
+  })
+
   it('takes its text from the snippet when Gmail omits the parts', () => {
     const { message } = foundMessage(
       'm1',

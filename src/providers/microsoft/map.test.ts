@@ -74,6 +74,16 @@ describe('a message of Graph as RemoteMessage', () => {
     expect(isAutomatic('IPM.Note', { name: 'X-Autoreply', value: 'yes' })).toBe(true)
   })
 
+  it('went to many by the property of List-Unsubscribe, by its class, or by its header', () => {
+    const isBulk = (id: string, value: string, ...headers: { name: string; value: string }[]) =>
+      foundMessage({ ...whole, singleValueExtendedProperties: [{ id, value }] }, { ...context, headers }).message.isBulk
+    expect(isBulk('String 0x1045', '<mailto:leave@acme.example>')).toBe(true)
+    expect(isBulk('String 0x1a', 'IPM.Note.Rules.OofTemplate.Microsoft')).toBe(true)
+    expect(isBulk('String 0x1a', 'IPM.Note', { name: 'List-Id', value: '<team.acme.example>' })).toBe(true)
+    expect(isBulk('String 0x1045', '')).toBe(false)
+    expect(isBulk('String 0x1a', 'IPM.Note')).toBe(false)
+  })
+
   it('takes from its header what Exchange could not read', () => {
     const headers = [
       { name: 'From', value: 'Mueller, Hans <hans2@example.test>' },

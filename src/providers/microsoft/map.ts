@@ -6,6 +6,7 @@ import {
   fileName,
   headerFields,
   isAutomaticMessage,
+  isBulkMessage,
   isMailSystem,
   limitReferences,
   oneLine,
@@ -45,7 +46,7 @@ export const DELTA_FIELDS = {
 /** The MAPI properties that hold what matters of the headers, the size and the class. */
 export const PROPERTY_FIELDS = {
   $expand:
-    "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039' or id eq 'String 0x1a')",
+    "singleValueExtendedProperties($filter=id eq 'Integer 0xe08' or id eq 'String 0x1042' or id eq 'String 0x1039' or id eq 'String 0x1a' or id eq 'String 0x1045')",
 }
 
 /** All of it, for lists and single messages. */
@@ -61,6 +62,7 @@ const PROPERTIES = {
   inReplyTo: 'string 0x1042',
   references: 'string 0x1039',
   messageClass: 'string 0x1a',
+  listUnsubscribe: 'string 0x1045',
 }
 
 /** As long as other providers' (`shared/mime/body/snippet.ts`). */
@@ -146,6 +148,7 @@ export function foundMessage(
   const from = own?.from ?? readSender(item) ?? null
   const messageId = firstId(item.internetMessageId)
   const messageClass = property(PROPERTIES.messageClass) ?? ''
+  const listUnsubscribe = property(PROPERTIES.listUnsubscribe) ?? ''
   return {
     folders: [text(item.parentFolderId) ?? folder],
     message: {
@@ -156,6 +159,7 @@ export function foundMessage(
       mayBeReport: /^REPORT\./i.test(messageClass) || isMailSystem(from?.email ?? ''),
       // [MS-OXORULE]: out-of-office notes and replies of rules have a class of their own.
       isAutomatic: AUTOMATIC_CLASS.test(messageClass) || isAutomaticMessage(headers, subject),
+      isBulk: listUnsubscribe !== '' || AUTOMATIC_CLASS.test(messageClass) || isBulkMessage(headers, subject),
       threadId: clean(item.conversationId, MAX_NAME) || null,
       messageId,
       inReplyTo: firstId(property(PROPERTIES.inReplyTo)),

@@ -60,7 +60,7 @@ export function messageView(shown: Resource, boxes: Mailboxes, view: View): Reso
   return Object.fromEntries(Object.entries(complete).filter(([name]) => wanted.includes(name)))
 }
 
-/** The supported MAPI properties: the message size, the two threading headers, and the class. */
+/** The supported MAPI properties: the message size, the two threading headers, the class, and List-Unsubscribe. */
 function extendedProperties(expand: string, raw: Buffer): { id: string; value: string }[] {
   if (!expand.includes('singleValueExtendedProperties')) return []
   const root = parseMime(raw)
@@ -69,6 +69,7 @@ function extendedProperties(expand: string, raw: Buffer): { id: string; value: s
     'String 0x1042': findHeader(root, 'in-reply-to'),
     'String 0x1039': findHeader(root, 'references'),
     'String 0x1a': messageClass(root),
+    'String 0x1045': findHeader(root, 'list-unsubscribe'),
   }
   return Object.entries(values).flatMap(([id, value]) =>
     value !== undefined && expand.toLowerCase().includes(id.toLowerCase()) ? [{ id, value }] : [],

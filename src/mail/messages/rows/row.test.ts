@@ -16,6 +16,18 @@ it('replaces a time that RFC 3339 cannot write by the current time', () => {
   expect([-1, 8e15, Number.NaN, 253_402_300_799_999].map(storedReceivedAt)).toEqual([7, 7, 7, 253_402_300_799_999])
 })
 
+it('keeps in the fields that a message went to many', () => {
+  const bulk = (isBulk?: boolean) =>
+    JSON.parse(
+      incomingRow(isBulk === undefined ? MESSAGE : { ...MESSAGE, isBulk }, {
+        accountId: 'acc_1',
+        labelId: 'lbl_1',
+        nowMs: 1,
+      }).fields,
+    ).bulk
+  expect([bulk(true), bulk(false), bulk()]).toEqual([true, undefined, undefined])
+})
+
 const MESSAGE: RemoteMessage = {
   providerMessageId: 'p',
   isNew: true,

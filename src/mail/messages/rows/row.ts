@@ -10,6 +10,8 @@ export type MessageFields = Pick<
   RemoteMessage,
   'messageId' | 'inReplyTo' | 'references' | 'from' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'date' | 'attachments'
 > & {
+  /** Only of messages that went to many readers, or that a program wrote. */
+  bulk?: true
   /** Only of messages that a search at the provider found: their labels, because they are in no list. */
   labelIds?: string[]
 }
@@ -245,7 +247,8 @@ function toFields(message: RemoteMessage): MessageFields {
   const { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date, attachments } = message
   const isValid = date !== null && Number.isFinite(date) && Math.abs(date) <= MAX_DATE_MS
   const validDate = isValid ? Math.round(date) : null
-  return { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate, attachments }
+  const fields = { messageId, inReplyTo, references, from, to, cc, bcc, replyTo, date: validDate, attachments }
+  return message.isBulk === true ? { ...fields, bulk: true } : fields
 }
 
 /** From the provider's id of the thread. Two accounts never share a thread. */

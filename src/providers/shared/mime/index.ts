@@ -31,7 +31,7 @@ export {
 export { composeDraft, readDraft } from './drafts.ts'
 export { editDraft } from './editing/edit-draft.ts'
 export { checkAddress, type ParsedAddress, parseAddress } from './headers/address.ts'
-export { isAutomaticMessage, isAutomaticSubject } from './headers/automatic.ts'
+export { isAutomaticMessage, isAutomaticSubject, isBulkMessage } from './headers/automatic.ts'
 export { parseFileType } from './headers/content-type.ts'
 export { deliveryTrace } from './headers/delivery-trace.ts'
 export {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isAutomaticMessage, parseHeaders } from '../index.ts'
+import { isAutomaticMessage, isBulkMessage, parseHeaders } from '../index.ts'
 
 const isAutomatic = (...lines: string[]) =>
   isAutomaticMessage(parseHeaders(Buffer.from(`${lines.join('\r\n')}\r\n`)), '')
@@ -107,5 +107,39 @@ describe('an automatic message', () => {
     ['x'.repeat(10_000)],
   ])('is not one with the subject %j', (subject) => {
     expect(hasSubject(subject)).toBe(false)
+  })
+})
+
+describe('a message that went to many readers', () => {
+  const isBulk = (line: string, subject = 'Offer') =>
+    isBulkMessage(parseHeaders(Buffer.from(`From: Ada <ada@acme.example>\r\n${line}\r\n`)), subject)
+
+  it.each([
+    'List-Id: Team <team.acme.example>',
+    'LIST-POST: <mailto:team@acme.example>',
+    'List-Unsubscribe: <https://acme.example/leave>',
+    'Mailing-List: contact team-help@acme.example; run by ezmlm',
+    'X-BeenThere: team@acme.example',
+    'Precedence: bulk',
+    'Precedence: List',
+    'X-Precedence: junk',
+    'Auto-Submitted: auto-generated',
+  ])('has %s', (line) => {
+    expect(isBulk(line)).toBe(true)
+  })
+
+  it('has the subject of an automatic reply', () => {
+    expect(isBulk('To: bob@x.example', 'Automatic reply: Offer')).toBe(true)
+  })
+
+  it.each([
+    'To: bob@x.example',
+    'List-Unsubscribe: ',
+    'Precedence: normal',
+    'Precedence: first-class',
+    'Auto-Submitted: no',
+    'X-List: List-Id: <team>',
+  ])('is none with %s', (line) => {
+    expect(isBulk(line)).toBe(false)
   })
 })

@@ -13,6 +13,20 @@ export function isAutomaticMessage(headers: readonly Header[], subject: string):
   return isSigned || isAutomaticSubject(subject)
 }
 
+/**
+ * Whether a message went to many readers, from a mailing list or as a newsletter, or a program wrote it. Its author need not know this
+ * mailbox. Decides by RFC 2369 and 2919, by the fields of older lists, and as `isAutomaticMessage` does.
+ */
+export function isBulkMessage(headers: readonly Header[], subject: string): boolean {
+  return headers.some(isBulkField) || isAutomaticMessage(headers, subject)
+}
+
+function isBulkField({ name, value }: Header): boolean {
+  const field = name.toLowerCase()
+  if (LIST_FIELDS.has(field) || UNSUBSCRIBE_FIELDS.has(field)) return value.trim() !== ''
+  return PRECEDENCE_FIELDS.has(field) && /^\s*(?:bulk|junk|list)\b/i.test(value)
+}
+
 /** Whether a subject begins as those of out-of-office notes do, in the languages of mail programs. */
 export function isAutomaticSubject(subject: string): boolean {
   if (PLAIN.test(subject) && !BEGINNINGS.has(subject.slice(0, 3).toLowerCase())) return false
@@ -81,3 +95,8 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
   'x-mailing-list',
   'x-beenthere',
 ])
+
+/** Newsletters and campaigns have these, too. */
+const UNSUBSCRIBE_FIELDS: ReadonlySet<string> = new Set(['list-unsubscribe', 'x-list-unsubscribe'])
+
+const PRECEDENCE_FIELDS: ReadonlySet<string> = new Set(['precedence', 'x-precedence'])
