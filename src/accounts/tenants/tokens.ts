@@ -47,7 +47,11 @@ export interface TokenRequest {
   isTrial?: boolean
 }
 
-const TIMING: TokenTiming = { leaseMs: 30_000, waitMs: 15_000, pollMs: 100 }
+/**
+ * A request of 10 s and its commit end before the lease, so that no other process requests the same token meanwhile. Processes wait longer
+ * than the lease, and take it over from one that died.
+ */
+const TIMING: TokenTiming = { leaseMs: 15_000, waitMs: 20_000, pollMs: 100 }
 /** After a failure the provider is asked again at the earliest after these pauses, by each process. */
 const REFUSED_PAUSE_MS = 60_000
 const FAILED_PAUSE_MS = 2_000
