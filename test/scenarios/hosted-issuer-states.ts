@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+import type { ErrorCode } from '../../src/platform/errors/app-error.ts'
 import { ISSUER_USER, MAILBOX, OTHER_ISSUER_USER, SILENT_ISSUER_USER } from './hosted-stage.ts'
 import { CANCELLED, connected, failed, type HostedState } from './hosted-state.ts'
 import {
@@ -11,6 +13,12 @@ import {
   type Visit,
 } from './hosted-steps.ts'
 
+/** What is stored of a session: nothing was done in it, it is in use, or it connected the mailbox. */
+const UNUSED = { status: 'pending', accountId: null, failureCode: null }
+const OPEN = { ...UNUSED, status: 'started' }
+const COMPLETED = { status: 'completed', provider: 'imap', email: ISSUER_USER, failureCode: null }
+const storedFailure = (failureCode: ErrorCode) => ({ status: 'failed', accountId: null, failureCode })
+
 const USER = { provider: 'imap', email: ISSUER_USER, customUserId: 'user of an issuer' }
 
 /** The sign-ins of OAUTH_PROVIDERS, in place of the password of a mail server. */
@@ -20,12 +28,14 @@ export const ISSUER_STATES: readonly HostedState[] = [
     reach: (visit) => openMailSignIn(visit),
     shows: (t) => t('consent.usePassword'),
     ends: CANCELLED,
+    session: OPEN,
   },
   {
     name: 'password in place of the sign-in at an issuer',
     reach: (visit) => choosePassword(visit),
     shows: (t) => t('imap.promise'),
     ends: CANCELLED,
+    session: OPEN,
   },
   {
     name: 'success with a password in place of the sign-in at an issuer',
@@ -38,6 +48,11 @@ export const ISSUER_STATES: readonly HostedState[] = [
     },
     shows: () => 'Welcome back',
     ends: connected('imap', ISSUER_USER),
+    session: COMPLETED,
+    checkAccess({ settings, secrets }, { dovecot }) {
+      expect([settings.oauth, secrets]).toEqual([undefined, { password: MAILBOX.password }])
+      expect(settings.imap).toMatchObject({ host: 'localhost', port: dovecot.imapsPort, username: ISSUER_USER })
+    },
   },
   {
     name: 'another address in place of the sign-in at an issuer',
@@ -47,6 +62,7 @@ export const ISSUER_STATES: readonly HostedState[] = [
     },
     shows: (t) => t('start.lead'),
     ends: CANCELLED,
+    session: OPEN,
   },
   {
     name: 'success at an issuer',
@@ -56,6 +72,13 @@ export const ISSUER_STATES: readonly HostedState[] = [
     },
     shows: () => 'Welcome back',
     ends: connected('imap', ISSUER_USER),
+    session: COMPLETED,
+    checkAccess({ settings, secrets }, { dovecot, radicale, closedPort }) {
+      expect([settings.oauth, secrets]).toEqual([{ provider: 'fabrikam' }, {}])
+      expect(settings.imap).toMatchObject({ host: 'localhost', port: dovecot.imapsPort, username: ISSUER_USER })
+      expect(settings.smtp).toMatchObject({ host: 'localhost', port: closedPort, username: ISSUER_USER })
+      expect(settings.caldav).toEqual({ url: radicale.url, username: ISSUER_USER })
+    },
   },
   {
     name: 'denied at an issuer',
@@ -65,7 +88,9 @@ export const ISSUER_STATES: readonly HostedState[] = [
       await visit.page.getByRole('link', { name: 'Cancel' }).click()
     },
     shows: (t) => t('consent_denied.title'),
+    status: 400,
     ends: failed('consent_denied'),
+    session: storedFailure('consent_denied'),
   },
   {
     name: 'an issuer that cannot be reached',
@@ -74,7 +99,9 @@ export const ISSUER_STATES: readonly HostedState[] = [
       await signInAtIssuer(visit, SILENT_ISSUER_USER)
     },
     shows: (t) => t('consent_failed.title'),
+    status: 400,
     ends: failed('consent_failed'),
+    session: storedFailure('consent_failed'),
   },
   {
     name: 'a token that the mail server refuses',
@@ -90,13 +117,16 @@ export const ISSUER_STATES: readonly HostedState[] = [
       }
     },
     shows: (t) => t('mailbox_refused.title'),
+    status: 400,
     ends: failed('mailbox_refused'),
+    session: storedFailure('mailbox_refused'),
   },
   {
     name: 'reconnect at an issuer',
     reach: (visit) => reconnect(visit),
     shows: (t) => t('reconnect.title'),
     ends: CANCELLED,
+    session: UNUSED,
   },
   {
     name: 'another address at the issuer than the one to reconnect',
@@ -105,7 +135,9 @@ export const ISSUER_STATES: readonly HostedState[] = [
       await signInAtIssuer(visit, OTHER_ISSUER_USER)
     },
     shows: (t) => t('mailbox_mismatch.text', { email: ISSUER_USER }),
+    status: 400,
     ends: failed('mailbox_mismatch'),
+    session: storedFailure('mailbox_mismatch'),
   },
   {
     name: 'reconnect after the operator removed the issuer',
@@ -116,6 +148,7 @@ export const ISSUER_STATES: readonly HostedState[] = [
     },
     shows: (t) => t('reconnect.text'),
     ends: CANCELLED,
+    session: UNUSED,
   },
 ]
 

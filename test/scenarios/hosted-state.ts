@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../src/platform/errors/app-error.ts'
+import type { MailAccess } from '../../src/providers/contract/index.ts'
 import type { Translate } from '../../src/ui/hosted/index.ts'
-import { APP_NAME } from './hosted-stage.ts'
+import { APP_NAME, type HostedStage } from './hosted-stage.ts'
 import { APPLICATION_STATE, type Visit } from './hosted-steps.ts'
 
 /** A page of the flow, and how the user leaves it. */
@@ -12,7 +13,13 @@ export interface HostedState {
   shows(t: Translate): string
   /** The page speaks English only. */
   isEnglish?: boolean
+  /** The HTTP status of the page. Default: 200. */
+  status?: number
   ends: Ending
+  /** What is then stored of the session, as the application reads it. */
+  session?: Record<string, unknown>
+  /** Checks the servers and the secrets that are then stored of the connected mailbox. */
+  checkAccess?(access: MailAccess, stage: HostedStage): void
 }
 
 /**

@@ -93,6 +93,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
     name: 'denied at the provider',
     reach: (visit) => denyConsent(visit),
     shows: (t) => t('consent_denied.title'),
+    status: 400,
     ends: failed('consent_denied'),
   },
   {
@@ -103,6 +104,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await visit.page.reload()
     },
     shows: (t) => t('consent_used.title'),
+    status: 400,
     ends: 'nowhere',
   },
   {
@@ -112,6 +114,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await consentAs(visit, RELUCTANT_USER)
     },
     shows: (t) => t('consent_incomplete.title'),
+    status: 400,
     ends: failed('consent_incomplete'),
   },
   {
@@ -122,6 +125,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await consentAs(visit, GOOGLE_USER)
     },
     shows: (t) => t('consent_failed.title'),
+    status: 400,
     ends: failed('consent_failed'),
   },
   {
@@ -131,6 +135,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await visit.page.goto((await link(visit, { provider: 'gmail' })).replace(hosted.url, withoutProviders.url))
     },
     shows: (t) => t('consent_refused.title'),
+    status: 400,
     ends: failed('consent_refused'),
   },
   ...IMAP_STATES,
@@ -158,6 +163,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       }
     },
     shows: (t) => t('mailbox_mismatch.text', { email: GOOGLE_USER }),
+    status: 400,
     ends: failed('mailbox_mismatch'),
   },
   {
@@ -174,6 +180,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await submit(visit)
     },
     shows: (t) => t('session_used.title'),
+    status: 410,
     ends: { by: 'continue', provider: 'imap', email: MAILBOX.email },
   },
   {
@@ -182,6 +189,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await visit.page.goto(await connectMailbox(visit))
     },
     shows: (t) => t('session_used.title'),
+    status: 410,
     ends: failed('session_used'),
   },
   {
@@ -192,6 +200,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await visit.page.goto(href)
     },
     shows: (t) => t('session_expired.title'),
+    status: 410,
     ends: failed('session_expired'),
   },
   {
@@ -206,6 +215,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await submit(visit)
     },
     shows: (t) => t('rate_limited.title'),
+    status: 429,
     ends: failed('rate_limited'),
   },
   {
@@ -219,6 +229,7 @@ export const HOSTED_STATES: readonly HostedState[] = [
       visit.stage.isLicenceFull = false
     },
     shows: (t) => t('licence_limit.title'),
+    status: 403,
     ends: failed('licence_limit'),
   },
   {
@@ -229,42 +240,49 @@ export const HOSTED_STATES: readonly HostedState[] = [
       await enterAddress(visit, KNOWN)
     },
     shows: (t) => t('open_again.title'),
+    status: 403,
     ends: failed('csrf_failed'),
   },
   {
     name: 'unknown link',
     reach: (visit) => goTo(visit, '/auth/authorize?session=unknown'),
     shows: (t) => t('not_found.title'),
+    status: 404,
     ends: 'nowhere',
   },
   {
     name: 'incomplete link',
     reach: (visit) => goTo(visit, '/auth/authorize'),
     shows: (t) => t('incomplete.title'),
+    status: 400,
     ends: 'nowhere',
   },
   {
     name: 'a form opened as a page',
     reach: (visit) => goTo(visit, '/auth/authorize/imap'),
     shows: (t) => t('wrong_method.title'),
+    status: 405,
     ends: 'nowhere',
   },
   {
     name: 'unknown sign-in',
     reach: (visit) => goTo(visit, '/providers/gmail/callback?state=unknown&code=1'),
     shows: (t) => t('consent_unknown.title'),
+    status: 400,
     ends: 'nowhere',
   },
   {
     name: 'unknown page of the flow',
     reach: (visit) => goTo(visit, '/auth/nothing'),
     shows: (t) => t('route_not_found.text'),
+    status: 404,
     ends: 'nowhere',
   },
   {
     name: 'unknown page',
     reach: (visit) => goTo(visit, '/nothing/here'),
     shows: (t) => t('site.notFound'),
+    status: 404,
     ends: 'nowhere',
   },
   {

@@ -45,6 +45,13 @@ export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walk
     if (message.type() === 'error' && isOwn && !isStatus) problems.push(message.text())
   })
 
+  let status = 0
+  page.on('response', (response) => {
+    const origins = [stage.hosted.url, stage.withoutProviders.url]
+    const isPage = response.frame() === page.mainFrame() && response.request().isNavigationRequest()
+    if (isPage && origins.includes(new URL(response.url()).origin)) status = response.status()
+  })
+
   async function enterAs({ width, scheme, language }: Look): Promise<void> {
     stage.isLicenceFull = false
     problems.length = 0
@@ -80,6 +87,7 @@ export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walk
       await state.reach(visit)
       await page.getByText(state.shows(visit.t)).first().waitFor()
       if (!page.url().startsWith(stage.redirectUri)) {
+        expect(status).toBe(state.status ?? 200)
         await inspect(state.name, look)
         const language = await page.locator('html').getAttribute('lang')
         expect(language).toBe(state.isEnglish ? 'en' : look.language)
@@ -87,6 +95,8 @@ export async function walker({ browser, stage, keep }: WalkerDeps): Promise<Walk
       await page.unrouteAll()
       const { reached, expected } = await leave(visit, state)
       expect(reached).toBe(expected)
+      if (state.session !== undefined) expect(await stage.hosted.status(visit.code)).toMatchObject(state.session)
+      state.checkAccess?.(await stage.hosted.access(visit.code), stage)
       expect(problems).toEqual([])
     },
     close: () => context.close(),
