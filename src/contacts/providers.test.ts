@@ -16,6 +16,7 @@ const JPEG = Buffer.from(PIXEL)
 const ANN = 'ann@gmail.test'
 const ADA = 'ada@outlook.test'
 const BEN = 'ben@gmail.test'
+const [MANY_GMAIL, MANY_OUTLOOK] = ['many@gmail.test', 'many@outlook.test']
 
 interface Contact {
   id: string
@@ -68,8 +69,8 @@ describe('the contacts of gmail and microsoft accounts', () => {
 
   beforeAll(async () => {
     ;[google, graph] = await Promise.all([startGoogle(), startMicrosoft()])
-    for (const user of [ANN, BEN]) google.addUser(user)
-    graph.addUser(ADA)
+    for (const user of [ANN, BEN, MANY_GMAIL]) google.addUser(user)
+    for (const user of [ADA, MANY_OUTLOOK]) graph.addUser(user)
     const environment = { ...google.settings, ...graph.settings, CONTACTS_ENABLED: 'true' }
     service = await startService({ environment })
     api = client(service.url, service.key)
@@ -136,6 +137,28 @@ describe('the contacts of gmail and microsoft accounts', () => {
     await eventually(async () => expect((await books()).addressBooks.map(({ name }) => name)).toEqual(['Contacts']))
   })
 
+  it('are all read over several pages, while the providers limit the rate', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `Contact ${String(index).padStart(3, '0')}`)
+    for (const name of names) {
+      google.people.put(MANY_GMAIL, { names: [{ givenName: name }] })
+      graph.contacts.put(MANY_OUTLOOK, { displayName: name })
+    }
+    google.fail({ as: 'rate-limited', user: MANY_GMAIL, on: /people\/me\/connections/, times: 2, retryAfter: 1 })
+    graph.fail({ as: 'rate-limited', user: MANY_OUTLOOK, on: /contacts\/delta/, times: 2, retryAfter: 1 })
+    await connect('gmail', MANY_GMAIL, [...GOOGLE_SCOPES, ...CONTACTS_SCOPES])
+    await connect('microsoft', MANY_OUTLOOK, [...MICROSOFT_SCOPES, ...OUTLOOK_CONTACTS_SCOPES])
+    for (const email of [MANY_GMAIL, MANY_OUTLOOK]) {
+      await eventually(async () => expect((await list(email)).syncedAt).not.toBeNull())
+      const path = `/accounts/${accounts[email]}/contacts?limit=200`
+      const pages = [1, 2].map((page) => api.call<{ contacts: Contact[] }>('GET', `${path}&page=${page}`))
+      const stored = (await Promise.all(pages)).flatMap(({ contacts }) => contacts)
+      expect(stored.map(({ displayName }) => displayName).sort()).toEqual(names)
+      expect(await events(email)).toEqual([])
+      expect(await status(email)).toBe('connected')
+    }
+    expect([google.faults.waiting, graph.faults.waiting]).toEqual([0, 0])
+  })
+
   it('are changed through the API, announced once, and have photos', async () => {
     const labelled = await create(ANN, {
       givenName: 'Ida',
@@ -180,6 +203,7 @@ describe('the contacts of gmail and microsoft accounts', () => {
     const { json: group } = first
     expect(group).toMatchObject({ name: 'Key suppliers', kind: 'listed', memberCount: 0, writable: true })
     expect(second.json).toEqual(group)
+    expect(google.people.groups(ANN).filter(({ name }) => name === 'Key suppliers')).toHaveLength(1)
     const contact = await create(ANN, { givenName: 'Ivo', groups: [{ id: group.id }] })
     expect(contact.groups.map(({ name }) => name).sort()).toEqual(['Key suppliers', 'My Contacts'])
 
