@@ -14,6 +14,7 @@ import { checkMailbox } from '../connecting/mailbox-check.ts'
 import type { LinkAccount } from '../identity/account.ts'
 import { cleanAlias } from '../identity/account-row.ts'
 import { type DirectoryDeps, directoryAccess, toConnectionError } from './directory.ts'
+import { isRefusalOfMailbox } from './refusal.ts'
 import { connectionStore } from './store.ts'
 import type { ConnectionRow } from './tables.ts'
 import { identifyMailbox } from './tenant-identity.ts'
@@ -109,9 +110,7 @@ async function findUser(
 
 function mailboxFailure(error: unknown, hasTokenPerMailbox: boolean): unknown {
   if (!(error instanceof ProviderError)) return error
-  const { kind, credential } = error
-  // Google refuses an address of another domain as it refuses scopes that are not delegated.
-  const isOfMailbox = kind === 'auth_expired' && (credential === 'email' || (hasTokenPerMailbox && !credential))
+  const isOfMailbox = isRefusalOfMailbox(error, { isTrial: true, hasTokenPerMailbox })
   if (error.kind === 'rejected' || error.kind === 'not_found' || isOfMailbox) {
     return invalid('body.email', `is not a mailbox that the connection can open (${error.message})`)
   }

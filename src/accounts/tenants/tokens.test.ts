@@ -182,6 +182,19 @@ describeEachDatabase('the tokens of a connection', (open) => {
     ])
   })
 
+  it('blames a refusal that names no credential on the mailbox that is being tried, one of the key on the connection', async () => {
+    const { db, endpoint, replica } = await stored('gmail')
+    const trial = (mailbox: string) =>
+      replica().accessToken({ connectionId: ID, provider: 'gmail', purpose: { mailbox }, isTrial: true })
+    endpoint.respond = () => Promise.reject(new ProviderError('auth_expired', 'not delegated'))
+    await expect(trial('ada@other.example')).rejects.toMatchObject({ message: 'not delegated' })
+    expect(await connection(db)).toMatchObject({ status: 'connected' })
+    endpoint.respond = () =>
+      Promise.reject(new ProviderError('auth_expired', 'no such key', { credential: 'serviceAccountKey' }))
+    await expect(trial('bob@acme.example')).rejects.toMatchObject({ message: 'no such key' })
+    expect(await connection(db)).toMatchObject({ status: 'auth_error', statusReason: 'no such key' })
+  })
+
   it('deletes tokens that have expired', async () => {
     const { db, endpoint, replica } = await stored()
     endpoint.lifeMs = HOUR_MS

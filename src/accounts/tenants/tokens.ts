@@ -17,6 +17,7 @@ import {
 import { isFresh, refreshTime } from '../tokens/account-secrets.ts'
 import { fallBack, type RefreshDeps, RefreshPauses } from '../tokens/refresh.ts'
 import type { TokenTiming } from '../tokens/tokens.ts'
+import { isRefusalOfMailbox } from './refusal.ts'
 import { openCredentials, openToken, type StoredToken, sealToken } from './secrets.ts'
 import { connectionStore } from './store.ts'
 import type { ConnectionRow } from './tables.ts'
@@ -182,9 +183,8 @@ export function connectionTokens(deps: ConnectionTokensDeps) {
       const isRefused = error.kind === 'auth_expired'
       deps.onRefresh?.(provider, isRefused ? 'refused' : 'failed')
       const pauseMs = isRefused ? REFUSED_PAUSE_MS : Math.min(error.retryAfterMs ?? FAILED_PAUSE_MS, MAX_PAUSE_MS)
-      // Refused credentials concern every mailbox, unless the mailbox itself is at fault.
-      const isOfMailbox = error.credential === 'email' || (isTrial && deps.tenants[provider].hasTokenPerMailbox)
-      const isOfConnection = isRefused && !isOfMailbox
+      const { hasTokenPerMailbox } = deps.tenants[provider]
+      const isOfConnection = isRefused && !isRefusalOfMailbox(error, { isTrial, hasTokenPerMailbox })
       pauses.begin(pausedAs(isOfConnection ? connection.id : id, connection), error, pauseMs)
       const paused = `trying again in ${Math.ceil(pauseMs / 1000)} s at the earliest`
       deps.log.warn(`Cannot request an access token of a connection (${error.message}); ${paused}.`, {

@@ -16,8 +16,7 @@ export interface ReadOptions {
 export function useRead<Result>(path: string, query: Query = {}, options: ReadOptions = {}) {
   const pollMs = usePollMs()
   // A poll of what is being deleted may come just after the deletion, and would fail.
-  const isBeingRemoved =
-    useIsMutating({ predicate: ({ options: { mutationKey } }) => path.includes(removedPath(mutationKey)) }) > 0
+  const isBeingRemoved = useIsMutating({ predicate: ({ options }) => isRemovedBy(options.mutationKey, path) }) > 0
   return useQuery<Result, ApiError>({
     queryKey: ['api', path, query],
     queryFn: ({ signal }) => api.get<Result>(path, query, signal),
@@ -28,8 +27,9 @@ export function useRead<Result>(path: string, query: Query = {}, options: ReadOp
   })
 }
 
-/** What an action removes; for others a text that no path includes. */
-const removedPath = (key: readonly unknown[] | undefined) => (key?.[0] === 'remove' ? String(key[1]) : '\0')
+function isRemovedBy(mutationKey: readonly unknown[] | undefined, path: string): boolean {
+  return mutationKey?.[0] === 'remove' && path.includes(String(mutationKey[1]))
+}
 
 /** Marks everything read from these paths, and from paths below them, as outdated. */
 export function useInvalidate(): (...paths: string[]) => Promise<void> {
