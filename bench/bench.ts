@@ -4,6 +4,7 @@ import { calendar } from './calendar.ts'
 import { contacts } from './contacts.ts'
 import { deliver } from './deliver.ts'
 import { files } from './files.ts'
+import { firstAccount } from './first-account.ts'
 import { firstPage } from './first-page.ts'
 import { fullSync } from './full-sync.ts'
 import { idle } from './idle.ts'
@@ -26,6 +27,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'new-mail': newMail,
   'full-sync': fullSync,
   'first-page': firstPage,
+  'first-account': firstAccount,
   idle,
   'many-accounts': manyAccounts,
   backfill,

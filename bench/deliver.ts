@@ -16,90 +16,139 @@ import { administer, databaseUrl, findServer } from '../test/kit/database/postgr
 import { type WebhookFixture, webhookFixture } from '../test/kit/events/webhooks.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { startRedis } from '../test/servers/redis.ts'
-import { spread } from './figures.ts'
+import { median, spread } from './figures.ts'
+import { inTurns } from './rounds.ts'
 import { bareUndici, DATA, type Sink, startSink } from './sink.ts'
+import { judge, type Limit, sayVerdict } from './verdict.ts'
 
-const FULL_MS = Number(process.env.BENCH_SECONDS ?? 60) * 1000
+/** Deliveries of one round. */
+const DELIVERIES = Number(process.env.BENCH_ROWS ?? 50_000)
+/** Each event goes to every endpoint. */
+const ENDPOINTS = (process.env.BENCH_ENDPOINTS ?? '1,10,1000').split(',').map(Number)
 /** The stores to measure, separated by commas. */
 const STORES = (process.env.BENCH_STORES ?? 'file,postgres,redis').split(',')
 /** `BENCH_THREAD=0` measures without the thread that sends while much is sent. */
 const SENDING_THREAD = process.env.BENCH_THREAD === '0' ? {} : { sendingThread: { privateTargets: 'loopback' } }
-const BARE_MS = FULL_MS / 6
-/** One endpoint per type, so each event makes one delivery. */
-const TYPES = ['message.received', 'message.sent', 'message.updated', 'message.deleted'] as const
-const PER_TRANSACTION = 100
+/** Requests at once of the bare client: as many as the service has for one endpoint. */
+const BARE_REQUESTS = 32
+const BARE_MS = 5_000
+const TYPE = 'message.received'
+const DELIVERIES_PER_TRANSACTION = 100
 /** Recording pauses at this many unsent deliveries, which keeps the sender busy. */
 const MAX_UNSENT = 2000
 const STEADY_PER_SECOND = 400
-const STEADY_MS = FULL_MS / 6
+const STEADY_MS = 10_000
+const MAX_CPU_US = 120
+
+/** An engine on a new database. */
+interface Installation {
+  title: string
+  limit: Limit
+  /** The most CPU time that a delivery may take, in µs. */
+  cpuLimit?: Limit
+  open(run: (app: WebhookFixture) => Promise<void>): Promise<void>
+}
+
+const INSTALLATIONS: Record<string, Installation> = {
+  file: {
+    title: 'file store',
+    limit: { atLeast: 8_000 },
+    cpuLimit: { atMost: MAX_CPU_US },
+    open: onFileStore,
+  },
+  postgres: { title: 'PostgreSQL', limit: { atLeast: 5_000 }, open: onPostgres },
+  redis: { title: 'PostgreSQL + Redis', limit: { atLeast: 5_000 }, open: onPostgresAndRedis },
+}
 
 /**
- * The rate that the engine sustains. Events are recorded as fast as they are delivered; each makes an event row, a delivery
- * row, a signed request and an attempt row, and all rows are counted afterwards. Bare undici, which only sends, is the
- * reference. Then, at a steady pace, the time from recording to the first attempt.
+ * The rate that the engine sustains, beside bare undici, which only sends. Events are recorded as fast as they are delivered; each
+ * makes an event row, and for each endpoint a delivery row, a signed request and an attempt row. All rows are counted afterwards. Then,
+ * at a steady pace, the time from recording to the first attempt.
  */
 export async function deliver(say: (line: string) => void): Promise<void> {
   const sink = await startSink()
   try {
-    const bare = await bareUndici(sink.url, TYPES.length * 8, BARE_MS)
-    say(`bare undici, same concurrency            ${rate(bare)}`)
-    const all = Object.entries({ file: fileStore, postgres, redis: postgresAndRedis })
-    const installations = all.filter(([name]) => STORES.includes(name))
-    for (const [, installation] of installations) await installation({ sink, bare, say })
+    for (const name of STORES) {
+      const installation = INSTALLATIONS[name]
+      if (installation === undefined) throw new Error(`There is no store "${name}".`)
+      for (const endpoints of ENDPOINTS) {
+        await installation.open((app) => measure(installation, app, { endpoints, sink, say }))
+      }
+    }
   } finally {
     sink.stop()
   }
 }
 
-interface Bench {
+interface Case {
+  endpoints: number
   sink: Sink
-  /** Requests per second of bare undici. */
-  bare: number
   say: (line: string) => void
 }
 
-async function fileStore(bench: Bench): Promise<void> {
+/** Closes the engine and its database afterwards. */
+async function measure(
+  { title, limit, cpuLimit }: Installation,
+  app: WebhookFixture,
+  { endpoints, sink, say }: Case,
+): Promise<void> {
+  const { db } = app
+  await migrateUp(db, migrations, () => {})
+  for (let created = 0; created < endpoints; created += 1) await app.create({ url: sink.url, eventTypes: [TYPE] })
+  await app.engine.start()
+  const cpuUs: number[] = []
+  const events = { recorded: 0 }
+  const compared = await inTurns(
+    async () => {
+      const cpu = process.cpuUsage()
+      const startedMs = performance.now()
+      await recordAsDelivered(app, sink, endpoints, events)
+      await allDelivered(app)
+      const { user, system } = process.cpuUsage(cpu)
+      cpuUs.push((user + system) / DELIVERIES)
+      return (DELIVERIES / (performance.now() - startedMs)) * 1000
+    },
+    () => bareUndici(sink.url, BARE_REQUESTS, BARE_MS),
+  )
+  const what = `${title}, ${endpoints.toLocaleString('en')} endpoint${endpoints === 1 ? '' : 's'}`
+  sayVerdict(say, judge({ bench: 'deliver', what, unit: '/s', limit }, compared))
+  if (cpuLimit === undefined) say(`${what.padEnd(41)}${median(cpuUs).toFixed(0)} µs of CPU each`)
+  else sayVerdict(say, judge({ bench: 'deliver', what: `${what}, CPU`, unit: 'µs', limit: cpuLimit }, { ours: cpuUs }))
+  await countRows(db, events.recorded, endpoints)
+  if (endpoints === 1)
+    say(`  stored to first attempt, ${STEADY_PER_SECOND}/s          ${spread(await steadyWaits(app))}`)
+  await app.close()
+  await db.close()
+}
+
+async function onFileStore(run: (app: WebhookFixture) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
-  let slow = 0
-  const onSlowStatement = () => {
-    slow += 1
-  }
-  const db = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement })
   try {
-    await measure('file store', webhookFixture(db, SENDING_THREAD), bench)
-    bench.say(`  slow statements (over 20 ms)           ${slow}`)
+    const db = openSqlite({ file: join(folder, 'posthorn.db'), synchronous: 'NORMAL', onSlowStatement: () => {} })
+    await run(webhookFixture(db, SENDING_THREAD))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-const postgres = (bench: Bench) =>
-  withPostgres(async (db) => {
-    await measure('PostgreSQL', webhookFixture(db, SENDING_THREAD), bench)
-  })
+async function onPostgres(run: (app: WebhookFixture) => Promise<void>): Promise<void> {
+  await withPostgres((db) => run(webhookFixture(db, SENDING_THREAD)))
+}
 
-const postgresAndRedis = (bench: Bench) =>
-  withPostgres(async (db) => {
+async function onPostgresAndRedis(run: (app: WebhookFixture) => Promise<void>): Promise<void> {
+  await withPostgres(async (db) => {
     const server = await startRedis()
     const deps = { redis: await openRedis({ url: server.url, log: silentLog }), log: silentLog, clock: systemClock }
     try {
       const bus = await openRedisBus(deps)
       const queue = redisQueue({ ...deps, ids: idGenerator(systemClock) })
-      await measure(
-        'PostgreSQL + Redis',
-        webhookFixture(db, {
-          ...SENDING_THREAD,
-          bus,
-          queue,
-          claims: sharedClaims(deps),
-        }),
-        bench,
-      )
+      await run(webhookFixture(db, { ...SENDING_THREAD, bus, queue, claims: sharedClaims(deps) }))
     } finally {
       await deps.redis.close()
       await server.close()
     }
   })
+}
 
 /** Runs on a new database. Skipped without a PostgreSQL server. */
 async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
@@ -115,59 +164,38 @@ async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
   }
 }
 
-/** Closes the engine and its database afterwards. */
-async function measure(title: string, app: WebhookFixture, { sink, bare, say }: Bench): Promise<void> {
-  const { db } = app
-  await migrateUp(db, migrations, () => {})
-  for (const type of TYPES) await app.create({ url: sink.url, eventTypes: [type] })
-  await app.engine.start()
-  const cpu = process.cpuUsage()
-  const startedMs = performance.now()
-  const recorded = await recordFor(app, sink, FULL_MS)
-  await allDelivered(app)
-  const tookMs = performance.now() - startedMs
-  const { user, system } = process.cpuUsage(cpu)
-  const perSecond = (recorded / tookMs) * 1000
-  const cost = Math.round((user + system) / recorded)
-  say(`${title.padEnd(39)}  ${rate(perSecond)}  (${(perSecond / bare).toFixed(2)} × bare, ${cost} µs of CPU each)`)
-  say(`  rows afterwards                        ${await countRows(db, recorded)}`)
-  const steadyFrom = Date.now()
-  const steady = await recordAtPace(app, STEADY_PER_SECOND, STEADY_MS)
-  await allDelivered(app)
-  say(`  stored to first attempt, full load     ${spread(await waits(db, 0, steadyFrom))}`)
-  say(`  stored to first attempt, ${STEADY_PER_SECOND}/s         ${spread(await waits(db, steadyFrom, Date.now()))}`)
-  await countRows(db, recorded + steady)
-  await app.close()
-  await db.close()
-}
+const buildEvents = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ type: TYPE, objectId: `msg_${from + index}`, data: DATA }) as const)
 
-const buildBatch = (from: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    type: TYPES[(from + index) % TYPES.length] ?? TYPES[0],
-    objectId: `msg_${from + index}`,
-    data: DATA,
-  }))
-
-async function recordFor(app: WebhookFixture, sink: Sink, forMs: number): Promise<number> {
-  const endMs = performance.now() + forMs
+/** Records the events of one round; `events` counts those of all rounds. */
+async function recordAsDelivered(
+  app: WebhookFixture,
+  sink: Sink,
+  endpoints: number,
+  events: { recorded: number },
+): Promise<void> {
   const before = await sink.received()
-  let recorded = 0
-  while (performance.now() < endMs) {
-    await app.record(...buildBatch(recorded, PER_TRANSACTION))
-    recorded += PER_TRANSACTION
-    while (recorded - ((await sink.received()) - before) >= MAX_UNSENT && performance.now() < endMs) await sleep(20)
+  const perTransaction = Math.max(1, Math.floor(DELIVERIES_PER_TRANSACTION / endpoints))
+  const total = Math.ceil(DELIVERIES / endpoints)
+  for (let made = 0; made < total; made += perTransaction) {
+    while (made * endpoints - ((await sink.received()) - before) >= MAX_UNSENT) await sleep(5)
+    const count = Math.min(perTransaction, total - made)
+    await app.record(...buildEvents(events.recorded, count))
+    events.recorded += count
   }
-  return recorded
 }
 
-async function recordAtPace(app: WebhookFixture, perSecond: number, forMs: number): Promise<number> {
-  const count = Math.round((perSecond * forMs) / 1000)
+/** Milliseconds from recording to the first attempt, at a steady pace. */
+async function steadyWaits(app: WebhookFixture): Promise<number[]> {
+  const sinceMs = Date.now()
   const startedMs = performance.now()
+  const count = Math.round((STEADY_PER_SECOND * STEADY_MS) / 1000)
   for (let recorded = 0; recorded < count; recorded += 1) {
-    await app.record(...buildBatch(recorded, 1))
-    await sleep(Math.max(0, ((recorded + 1) / perSecond) * 1000 - (performance.now() - startedMs)))
+    await app.record(...buildEvents(recorded, 1))
+    await sleep(Math.max(0, ((recorded + 1) / STEADY_PER_SECOND) * 1000 - (performance.now() - startedMs)))
   }
-  return count
+  await allDelivered(app)
+  return waits(app.db, sinceMs)
 }
 
 async function allDelivered({ db }: WebhookFixture): Promise<void> {
@@ -186,8 +214,8 @@ async function allDelivered({ db }: WebhookFixture): Promise<void> {
   )
 }
 
-/** Throws unless every event has exactly one delivery that succeeded at the first attempt. */
-async function countRows({ read }: Db, expected: number): Promise<string> {
+/** Throws unless every event has exactly one delivery for each endpoint, which succeeded at the first attempt. */
+async function countRows({ read }: Db, events: number, endpoints: number): Promise<void> {
   const count = async (table: 'events' | 'webhookDeliveries' | 'webhookAttempts') =>
     (
       await read
@@ -201,21 +229,19 @@ async function countRows({ read }: Db, expected: number): Promise<string> {
     .where('attempt', '=', 1)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  const rows = [await count('events'), await count('webhookDeliveries'), await count('webhookAttempts'), succeeded]
-  if (rows.some((found) => found !== expected)) throw new Error(`${rows.join(', ')} rows instead of ${expected} each`)
-  return `${expected.toLocaleString('en')} events, deliveries and attempts each`
+  const found = [await count('events'), await count('webhookDeliveries'), await count('webhookAttempts'), succeeded]
+  const deliveries = events * endpoints
+  const expected = [events, deliveries, deliveries, deliveries]
+  if (found.join() !== expected.join()) throw new Error(`${found.join(', ')} rows instead of ${expected.join(', ')}`)
 }
 
-async function waits({ read }: Db, fromMs: number, toMs: number): Promise<number[]> {
+async function waits({ read }: Db, sinceMs: number): Promise<number[]> {
   const rows = await read
     .selectFrom('webhookAttempts')
     .innerJoin('webhookDeliveries', 'webhookDeliveries.id', 'webhookAttempts.deliveryId')
     .innerJoin('events', 'events.id', 'webhookDeliveries.eventId')
-    .where('events.createdAt', '>=', fromMs)
-    .where('events.createdAt', '<', toMs)
+    .where('events.createdAt', '>=', sinceMs)
     .select(['webhookAttempts.startedAt', 'events.createdAt'])
     .execute()
   return rows.map((row) => row.startedAt - row.createdAt)
 }
-
-const rate = (perSecond: number) => `${Math.round(perSecond).toLocaleString('en')}/s`

@@ -1,50 +1,133 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startServiceProcess } from '../test/kit/service/process.ts'
+import { client } from '../test/scenarios/client.ts'
 import { connectMailboxes, PASSWORD, userNames } from '../test/scenarios/mailboxes.ts'
-import { cpuMs, megabytes, readMemory } from './figures.ts'
-import { withStage } from './stage.ts'
+import { startDovecot } from '../test/servers/dovecot.ts'
+import { startScriptedImap } from '../test/servers/scripted-imap.ts'
+import type { BareIdlers } from './bare-idlers.ts'
+import { cpuMs, readMemory } from './figures.ts'
+import { judge, sayVerdict } from './verdict.ts'
 
-const COUNTS = [0, 200, 1000]
+type Server = Pick<BareIdlers, 'host' | 'port' | 'password'>
+
+interface IdleCase {
+  accounts: number
+  /** Most of a core that the accounts may take, in %. */
+  maxCpu: number
+  withServer(users: readonly string[], run: (server: Server) => Promise<void>): Promise<void>
+}
+
+/** Five thousand connections to a real server take more memory than it has here, so that one is scripted. */
+const CASES: readonly IdleCase[] = [
+  { accounts: 1_000, maxCpu: 5, withServer: withDovecot },
+  { accounts: 5_000, maxCpu: 15, withServer: withScripted },
+]
+const CHOSEN = (process.env.BENCH_ACCOUNTS ?? '1000,5000').split(',').map(Number)
+
 /**
  * V8 gives memory back about 30 seconds after the last activity. The first minute has the first poll of every account after it
- * connected, which reads all that the next ones need not read again; the second minute has a usual one.
+ * connected, which reads all that the next ones need not read again; the minute that is measured has a usual one.
  */
-const SETTLE_MS = [10_000, 60_000, 60_000]
+const SETTLING_MS = 70_000
+const MEASURED_MS = 60_000
+const MAX_EMPTY_MB = 100
 
-const LIMITS = 'limits: 100 MB without accounts, 250 kB for each, 5 % of a core with 1,000'
+interface Figures {
+  megabytes: number
+  /** Of a core, in the minute that is measured. */
+  cpuPercent: number
+}
 
-/**
- * Memory of the service with 0, 200 and 1,000 connected IMAP accounts, 10, 70 and 130 seconds after the last one
- * connected, and the CPU time in between: in each minute every account is polled once.
- */
+/** Memory and CPU time of a service whose IMAP accounts receive nothing, beside as many bare imapflow clients in one process. */
 export async function idle(say: (line: string) => void): Promise<void> {
-  await withStage(async ({ dovecot, api, service }) => {
-    const users = userNames(COUNTS.at(-1) ?? 0)
-    let connected = 0
-    const empty: number[] = []
-    for (const count of COUNTS) {
-      const added = users.slice(connected, count)
-      for (const user of added) await dovecot.addUser(user, PASSWORD)
-      const startedMs = performance.now()
-      if (added.length > 0) await connectMailboxes(api, dovecot, added)
-      const tookMs = performance.now() - startedMs
-      connected = count
-      say(`${String(count).padStart(4)} accounts${count === 0 ? '' : `, connected in ${(tookMs / 1000).toFixed(1)} s`}`)
-      let settledMs = 0
-      for (const [index, ms] of SETTLE_MS.entries()) {
-        const cpuBefore = await cpuMs(service.pid)
-        const startedAtMs = performance.now()
-        await sleep(ms)
-        const share = ((await cpuMs(service.pid)) - cpuBefore) / (performance.now() - startedAtMs)
-        settledMs += ms
-        const { resident, shared } = await readMemory(service.pid)
-        if (count === 0) empty[index] = shared
-        const each = count === 0 ? '' : ` · ${((shared - (empty[index] ?? 0)) / count / 1024).toFixed(0)} kB each`
-        const cpu = `${(100 * share).toFixed(1)} % of a core until then`
-        say(
-          `       after ${settledMs / 1000} s   PSS ${megabytes(shared)}${each} · ${cpu}   (resident ${megabytes(resident)})`,
-        )
-      }
-    }
-    say(LIMITS)
-  })
+  for (const { accounts, maxCpu, withServer } of CASES.filter((one) => CHOSEN.includes(one.accounts))) {
+    const users = userNames(accounts)
+    await withServer(users, async (server) => {
+      const bare = await measureBare(server, users)
+      const ours = await measureService(server, users)
+      const about = (what: string) => ({ bench: 'idle', what: `${accounts.toLocaleString('en')} accounts, ${what}` })
+      const samples = { ours: [ours.kilobytesEach], bare: [bare.kilobytesEach] }
+      sayVerdict(say, judge({ ...about('each'), unit: 'kB', limit: { ratioAtMost: 1.5 } }, samples))
+      const cpu = { ...about('of a core'), unit: '%', limit: { atMost: maxCpu } }
+      sayVerdict(say, judge(cpu, { ours: [ours.full.cpuPercent] }))
+      say(`bare clients: ${bare.full.cpuPercent.toFixed(1)} % of a core, ${bare.full.megabytes.toFixed(0)} MB in all`)
+      const empty = { bench: 'idle', what: 'no accounts', unit: 'MB', limit: { atMost: MAX_EMPTY_MB } }
+      sayVerdict(say, judge(empty, { ours: [ours.empty.megabytes] }))
+    })
+  }
+}
+
+interface Measured {
+  empty: Figures
+  full: Figures
+  /** What each account adds to the empty process. */
+  kilobytesEach: number
+}
+
+async function measureService({ host, port }: Server, users: readonly string[]): Promise<Measured> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
+  const service = await startServiceProcess({ dataDir, env: { LOG_LEVEL: 'info' } })
+  try {
+    const empty = await settle(service.pid)
+    await connectMailboxes(client(service.url, service.key), { host, imapsPort: port }, users)
+    return compare(empty, await settle(service.pid), users.length)
+  } finally {
+    await service.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function measureBare(server: Server, users: readonly string[]): Promise<Measured> {
+  const empty = await withIdlers({ ...server, users: [] }, settle)
+  const full = await withIdlers({ ...server, users }, settle)
+  return compare(empty, full, users.length)
+}
+
+async function withIdlers(options: BareIdlers, measure: (pid: number) => Promise<Figures>): Promise<Figures> {
+  const args = ['--import', 'tsx', 'bench/bare-idlers.ts']
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  try {
+    child.stdin.write(`${JSON.stringify(options)}\n`)
+    await once(child.stdout, 'data')
+    return await measure(child.pid ?? 0)
+  } finally {
+    child.kill()
+  }
+}
+
+async function settle(pid: number): Promise<Figures> {
+  await sleep(SETTLING_MS)
+  const before = await cpuMs(pid)
+  const startedMs = performance.now()
+  await sleep(MEASURED_MS)
+  const cpuPercent = (100 * ((await cpuMs(pid)) - before)) / (performance.now() - startedMs)
+  return { megabytes: (await readMemory(pid)).shared / 1024 / 1024, cpuPercent }
+}
+
+function compare(empty: Figures, full: Figures, accounts: number): Measured {
+  return { empty, full, kilobytesEach: ((full.megabytes - empty.megabytes) * 1024) / accounts }
+}
+
+async function withDovecot(users: readonly string[], run: (server: Server) => Promise<void>): Promise<void> {
+  const dovecot = await startDovecot()
+  try {
+    for (const user of users) await dovecot.addUser(user, PASSWORD)
+    await run({ host: dovecot.host, port: dovecot.imapsPort, password: PASSWORD })
+  } finally {
+    await dovecot.stop()
+  }
+}
+
+async function withScripted(_users: readonly string[], run: (server: Server) => Promise<void>): Promise<void> {
+  const server = await startScriptedImap({})
+  try {
+    await run({ host: '127.0.0.1', port: server.access.settings.imap?.port ?? 0, password: PASSWORD })
+  } finally {
+    await server.close()
+  }
 }

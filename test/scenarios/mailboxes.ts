@@ -26,7 +26,7 @@ export async function subscribe(api: Client, application: Application, eventType
 /** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. `smtp`: where they send. */
 export async function connectMailboxes(
   api: Client,
-  dovecot: Dovecot,
+  dovecot: Pick<Dovecot, 'host' | 'imapsPort'>,
   users: readonly string[],
   smtp?: { host: string; port: number },
 ): Promise<Map<string, string>> {
@@ -38,7 +38,7 @@ export async function connectMailboxes(
 /** The same without waiting. */
 export async function createAccounts(
   api: Client,
-  dovecot: Dovecot,
+  dovecot: Pick<Dovecot, 'host' | 'imapsPort'>,
   users: readonly string[],
   smtp?: { host: string; port: number },
 ): Promise<Map<string, string>> {
