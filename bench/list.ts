@@ -1,18 +1,20 @@
 import { sql } from 'kysely'
-import { migrations } from '../src/migrations/index.ts'
-import { type Db, migrateUp } from '../src/platform/db/index.ts'
+import type { Db } from '../src/platform/db/index.ts'
 import { openDatabase } from '../test/kit/database/open-database.ts'
 import { administer } from '../test/kit/database/postgres-server.ts'
-import { eventually } from '../test/kit/eventually.ts'
 import { startServiceProcess } from '../test/kit/service/process.ts'
 import { startBareServer } from './bare-server.ts'
+import { copyAccount } from './copied-account.ts'
 import { cpuMs, percentile } from './figures.ts'
 import { type LoadGenerator, type LoadResult, startLoad } from './load.ts'
-import { seedMessages } from './message-seed.ts'
+import { seedAccount, seedInbox, seedMessages } from './message-seed.ts'
 import { slowStatements } from './new-mail.ts'
 import { onEachStore, type Place } from './stores.ts'
 
 const MESSAGES = Number(process.env.BENCH_ROWS ?? 100_000)
+/** Messages of all accounts: the one above, and others of 5,000 that are copied until there are so many. */
+const TOTAL = Number(process.env.BENCH_TOTAL ?? MESSAGES)
+const COPIED_MESSAGES = 5_000
 const LIMIT = 50
 const RUN_MS = Number(process.env.BENCH_SECONDS ?? 2) * 1000
 const ROUNDS = 7
@@ -37,21 +39,27 @@ export async function list(say: (line: string) => void): Promise<void> {
 }
 
 async function measure(title: string, place: Place, load: LoadGenerator, say: (line: string) => void): Promise<void> {
+  await completeSearchIndex(place)
   const db = openDatabase(place)
-  await migrateUp(db, migrations, () => {})
   const { accountId, newestFirst } = await seedMessages(db, MESSAGES)
+  const others = await seedOthers(db, TOTAL - MESSAGES)
+  await db.transaction((tx) => tx.deleteFrom('unindexedMessages').execute())
   // Autovacuum does this in operation; the test server has none.
   if (db.engine === 'postgres') await administer(place.databaseUrl ?? '', 'vacuum analyze')
   await db.close()
   const service = await startServiceProcess({ ...place, env: { LOG_LEVEL: 'info' } })
   const backends = place.databaseUrl === undefined ? undefined : openDatabase(place)
   try {
-    // The seeded messages have no index yet, and what is measured is a mailbox at rest.
-    await eventually(() => service.output().includes('The search index is complete.'), 600_000, 250)
-    const pages = await readPages(service, accountId, newestFirst)
+    const pages = { ...(await readPages(service, accountId, newestFirst)), others: await readOthers(service, others) }
     const bare = await startBareServer(pages.first)
     const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
-    const results: Record<'bare' | 'first' | 'deep' | 'stored', Round[]> = { bare: [], first: [], deep: [], stored: [] }
+    const results: Record<'bare' | keyof typeof pages, Round[]> = {
+      bare: [],
+      first: [],
+      deep: [],
+      stored: [],
+      others: [],
+    }
     const read = (requests: readonly Expected[], forMs: number) =>
       timed(cpu, () => load.run({ ...service, pages: requests }, forMs))
     for (const requests of [pages.first, pages.deep, pages.stored]) await read(requests, WARM_UP_MS)
@@ -61,11 +69,17 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
       for (const name of round % 2 === 0 ? order : order.toReversed())
         results[name].push(await read(pages[name], RUN_MS))
     }
-    for (let round = 0; round < ROUNDS; round += 1) results.stored.push(await read(pages.stored, RUN_MS))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      results.stored.push(await read(pages.stored, RUN_MS))
+      if (others !== undefined) results.others.push(await read(pages.others, RUN_MS))
+    }
     bare.stop()
     const reference = median(results.bare)
-    say(`${title}, ${MESSAGES.toLocaleString('en')} messages, pages of ${LIMIT} (${kilobytes(pages.first)})`)
-    for (const [name, rounds] of Object.entries(results)) say(`  ${line(name, median(rounds), reference)}`)
+    const count = `${MESSAGES.toLocaleString('en')} of ${TOTAL.toLocaleString('en')} messages`
+    say(`${title}, ${count}, pages of ${LIMIT} (${kilobytes(pages.first)})`)
+    for (const [name, rounds] of Object.entries(results)) {
+      if (rounds.length > 0) say(`  ${line(name, median(rounds), reference)}`)
+    }
     say(`  cursors / first page, per round   ${ratioPerRound(results.deep, results.first)}`)
     say(`  load generator                    ${median(results.first).ownCpuMs.toFixed(3)} ms of CPU per request`)
     say(`  slow statements (over 20 ms)      ${slowStatements(service.output())}`)
@@ -73,6 +87,44 @@ async function measure(title: string, place: Place, load: LoadGenerator, say: (l
     await backends?.close()
     await service.stop()
   }
+}
+
+/** The index of an empty store is complete, so nothing that is stored afterwards by SQL is indexed: what is measured is a mailbox at rest. */
+async function completeSearchIndex(place: Place): Promise<void> {
+  const service = await startServiceProcess({ ...place })
+  await service.stop()
+}
+
+/** Accounts that only fill the tables. */
+interface Others {
+  accountIds: string[]
+  /** The same in each account. */
+  newestFirst: readonly { subject: string }[]
+}
+
+async function seedOthers(db: Db, messages: number): Promise<Others | undefined> {
+  if (messages < COPIED_MESSAGES) return undefined
+  const first = await seedInbox(db, await seedAccount(db, 'other'), COPIED_MESSAGES)
+  const accountIds = [first.accountId]
+  while ((accountIds.length + 1) * COPIED_MESSAGES <= messages) {
+    accountIds.push(await copyAccount(db, first, accountIds.length))
+  }
+  return { accountIds, newestFirst: first.newestFirst }
+}
+
+/** The first pages of other accounts. */
+async function readOthers({ url, key }: { url: string; key: string }, others: Others | undefined): Promise<Expected[]> {
+  const pages: Expected[] = []
+  for (const accountId of others?.accountIds.slice(0, STORED.count) ?? []) {
+    const path = `/accounts/${accountId}/messages?limit=${LIMIT}`
+    const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+    const body = await response.text()
+    const subjects = (JSON.parse(body) as ListBody).messages.map(({ subject }) => subject)
+    const expected = others?.newestFirst.slice(0, LIMIT).map(({ subject }) => subject) ?? []
+    if (subjects.join() !== expected.join()) throw new Error(`The first page of ${accountId} has other messages.`)
+    pages.push({ path, body })
+  }
+  return pages
 }
 
 /** A result with the CPU time per request of the server and, on PostgreSQL, of the connections to the database. */
@@ -155,6 +207,7 @@ function line(name: string, round: Round, bare: Round): string {
     first: 'first page',
     deep: `cursors of pages ${DEEP.from}…`,
     stored: `${STORED.count} pages, none in memory`,
+    others: 'first pages of other accounts',
   }[name]
   const database = databaseCpuMs > 0 ? ` + ${databaseCpuMs.toFixed(2)} database` : ''
   return [

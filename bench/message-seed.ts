@@ -23,19 +23,23 @@ export async function seedMessages(
   count: number,
   buildContent: (uid: number) => Partial<RemoteMessage> = () => ({}),
 ): Promise<SeededMailbox> {
-  return seedFolder(
-    db,
-    await seedAccount(db),
-    { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' },
-    count,
-    buildContent,
-  )
+  return seedInbox(db, await seedAccount(db), count, buildContent)
 }
 
-/** Stores a paused account. Returns its id. */
-export async function seedAccount(db: Db): Promise<string> {
+export async function seedInbox(
+  db: Db,
+  accountId: string,
+  count: number,
+  buildContent: (uid: number) => Partial<RemoteMessage> = () => ({}),
+): Promise<SeededMailbox> {
+  return seedFolder(db, accountId, { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' }, count, buildContent)
+}
+
+/** Stores a paused account. `user` tells accounts apart. Returns its id. */
+export async function seedAccount(db: Db, user?: string): Promise<string> {
   const { accounts, link } = testAccounts(db)
-  const { id: accountId } = await link()
+  const identity = user === undefined ? {} : { email: `${user}@example.com`, providerUser: `["bench","${user}"]` }
+  const { id: accountId } = await link(identity)
   await db.transaction((tx) => accounts.change(tx, accountId, { paused: true }))
   return accountId
 }

@@ -1,12 +1,7 @@
-import { type RawBuilder, sql } from 'kysely'
-import { labelStore } from '../src/mail/labels/index.ts'
-import { mailHorizons } from '../src/mail/messages/index.ts'
-import type { Db, Tx } from '../src/platform/db/index.ts'
-import { idGenerator } from '../src/platform/ids.ts'
-import { systemClock } from '../src/platform/time/clock.ts'
+import type { Db } from '../src/platform/db/index.ts'
 import type { RemoteMessage } from '../src/providers/contract/index.ts'
-import { testAccounts } from '../test/kit/accounts/accounts.ts'
-import { type SeededMailbox, seedMessages } from './message-seed.ts'
+import { copyAccount } from './copied-account.ts'
+import { seedMessages } from './message-seed.ts'
 
 /** Messages have the same words in every account, with different ids. */
 export interface SearchSeed {
@@ -37,68 +32,6 @@ export async function seedForSearch(
 
 export function since(startMs: number): string {
   return `${((performance.now() - startMs) / 1000).toFixed(0)} s`
-}
-
-const MARKS = '0123456789abcdefghjkmnpqrstvwxyz'
-
-async function copyAccount(db: Db, { accountId, folderId }: SeededMailbox, index: number): Promise<string> {
-  const ids = idGenerator(systemClock)
-  const { accounts, link } = testAccounts(db)
-  const copy = await link({ email: `user${index}@example.com`, providerUser: `["bench","user${index}"]` })
-  await db.transaction((tx) => accounts.change(tx, copy.id, { paused: true }))
-  const copyFolderId = ids('lbl')
-  // Ids begin with the time, so none of the first account has these two characters.
-  const mark = `y${MARKS.charAt(index % MARKS.length)}`
-  const marked = (column: RawBuilder<unknown>) => sql`substr(${column}, 1, 4) || ${mark} || substr(${column}, 7)`
-  const [messageId, threadId] = [marked(sql`"m"."id"`), marked(sql`"m"."threadId"`)]
-  const inFolder = (column: RawBuilder<unknown>) =>
-    sql`replace(${column}, cast(${folderId} as text), cast(${copyFolderId} as text))`
-  const text = inFolder(
-    sql`replace(replace("t"."text", "m"."id", ${messageId}), coalesce("m"."threadId", '-'), coalesce(${threadId}, '-'))`,
-  )
-  await db.transaction(async (tx) => {
-    const folder = await labelStore(tx).byIds([folderId])
-    await labelStore(tx).insert([...folder.values()].map((row) => ({ ...row, id: copyFolderId, accountId: copy.id })))
-    await mailHorizons(tx).save({ accountId: copy.id, scopeId: copyFolderId, storedSince: 0 })
-    await copyRows(tx, 'messages', sql`"messages" as "m" where "m"."accountId" = ${accountId}`, {
-      id: messageId,
-      accountId: sql`${copy.id}`,
-      folderId: sql`${copyFolderId}`,
-      threadId,
-      providerMessageId: inFolder(sql`"providerMessageId"`),
-    })
-    const listed = sql`"messageLabels" as "l" join "messages" as "m" on "m"."id" = "l"."messageId" where "labelId" = ${folderId}`
-    await copyRows(tx, 'messageLabels', listed, {
-      labelId: sql`${copyFolderId}`,
-      messageId,
-      receivedAt: sql`"l"."receivedAt"`,
-      unread: sql`"l"."unread"`,
-      hasAttachments: sql`"l"."hasAttachments"`,
-    })
-    const texts = sql`"messageTexts" as "t" join "messages" as "m" on "m"."id" = "t"."messageId" where "m"."accountId" = ${accountId}`
-    await copyRows(tx, 'messageTexts', texts, { messageId, folderId: sql`${copyFolderId}`, text })
-    await copyRows(tx, 'messageCounters', sql`"messageCounters" where "accountId" = ${accountId}`, {
-      accountId: sql`${copy.id}`,
-      labelId: sql`${copyFolderId}`,
-    })
-    const threads = sql`(select *, "threadId" as "id" from "threadLabels") as "m" where "labelId" = ${folderId}`
-    await copyRows(tx, 'threadLabels', threads, { labelId: sql`${copyFolderId}`, threadId })
-  })
-  return copy.id
-}
-
-/** Copies rows with all their columns, some of them replaced. */
-async function copyRows(
-  tx: Tx,
-  table: 'messages' | 'messageLabels' | 'messageTexts' | 'messageCounters' | 'threadLabels',
-  from: RawBuilder<unknown>,
-  replaced: Record<string, RawBuilder<unknown>>,
-): Promise<void> {
-  const row = await tx.selectFrom(table).selectAll().limit(1).executeTakeFirst()
-  const columns = Object.keys(row ?? {})
-  const values = columns.map((column) => replaced[column] ?? sql.id(column))
-  await sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
-    select ${sql.join(values)} from ${from}`.execute(tx)
 }
 
 const VOCABULARY = 20_000
