@@ -12,10 +12,6 @@ export function spread(samples: readonly number[]): string {
   return `p50 ${p50} · p95 ${p95} · max ${max} ms (n = ${samples.length})`
 }
 
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
-}
-
 /** Memory of a process in bytes. `shared`: pages that several processes use, such as those of Node's binary, count in part (Linux: PSS). */
 export async function readMemory(pid: number): Promise<{ resident: number; shared: number }> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8')

@@ -7,7 +7,7 @@ import type { ImapScenario } from './stage.ts'
 
 /** How many messages the first page has. */
 export const PAGE = 50
-export const USER = 'bench@mail.example'
+const USER = 'bench@mail.example'
 
 interface FirstListed {
   /** From the creation of the session. In ms, as the next. */

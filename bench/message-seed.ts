@@ -35,7 +35,7 @@ export async function seedInbox(
   return seedFolder(db, accountId, { path: 'INBOX', role: 'inbox', syncedAs: 'main:INBOX' }, count, buildContent)
 }
 
-/** Stores a paused account. `user` tells accounts apart. Returns its id. */
+/** Stores a paused account. `user`: part of its address, which no other account has. Returns its id. */
 export async function seedAccount(db: Db, user?: string): Promise<string> {
   const { accounts, link } = testAccounts(db)
   const identity = user === undefined ? {} : { email: `${user}@example.com`, providerUser: `["bench","${user}"]` }
