@@ -1,12 +1,11 @@
 import type { Bus } from '../../platform/bus/index.ts'
-import type { Db } from '../../platform/db/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { ACCOUNTS_TOPIC } from '../index.ts'
 import { fairMove } from './fair-share.ts'
-import { instanceStore } from './instance-store.ts'
+import type { OwnershipStore } from './ownership-store.ts'
 
 interface AccountShareDeps {
-  db: Db
+  store: OwnershipStore
   bus: Bus
   clock: Clock
   instanceId: string
@@ -33,8 +32,8 @@ export class AccountShare {
 
   /** Returns the work for the next round: take accounts that were locked, or move more. */
   async move(): Promise<'balanced' | 'locked' | 'unfinished'> {
-    const { db, bus, clock, instanceId } = this.#deps
-    const shares = await instanceStore(db.read, db.dialect).shares()
+    const { store, bus, clock, instanceId } = this.#deps
+    const shares = await store.shares()
     // Removed since the heartbeat: the next round registers again.
     if (!shares.owned.has(instanceId)) return 'unfinished'
     const { take, giveBack } = fairMove({ me: instanceId, ...shares })
@@ -43,13 +42,13 @@ export class AccountShare {
     if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
       this.#lastGiveBackMs = nowMs
       const limit = Math.min(giveBack, this.#timing.movesPerRound)
-      await db.transaction((tx) => instanceStore(tx, db.dialect).giveBack(instanceId, limit))
+      await store.giveBack(instanceId, limit)
       bus.publish(ACCOUNTS_TOPIC)
     }
     this.#unowned = shares.free
     for (let left = take; left > 0; ) {
       const limit = Math.min(left, TAKEN_PER_TRANSACTION)
-      const taken = await db.transaction((tx) => instanceStore(tx, db.dialect).take(instanceId, limit))
+      const taken = await store.take(instanceId, limit)
       this.#unowned -= taken
       left -= taken
       if (taken < limit) return 'locked'

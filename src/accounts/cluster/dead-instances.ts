@@ -1,17 +1,20 @@
-import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
-import { instanceStore } from './instance-store.ts'
+import type { OwnershipStore } from './ownership-store.ts'
 
 /** An instance without a heartbeat for this time is dead. */
 export const DEAD_AFTER_MS = 30_000
 
 /** Removes dead instances, and releases what they held. `missing` is what showed that they are dead. Returns their ids. */
 export async function removeInstances(
-  { db, log, onInstanceDead }: { db: Db; log: Log; onInstanceDead(instanceId: string): Promise<void> },
+  {
+    store,
+    log,
+    onInstanceDead,
+  }: { store: OwnershipStore; log: Log; onInstanceDead(instanceId: string): Promise<void> },
   missing: 'lock' | 'heartbeat',
-  remove: (store: ReturnType<typeof instanceStore>) => Promise<string[]>,
+  remove: (store: OwnershipStore) => Promise<string[]>,
 ): Promise<string[]> {
-  const dead = await db.transaction((tx) => remove(instanceStore(tx, db.dialect)))
+  const dead = await remove(store)
   for (const id of dead) {
     log.warn('An instance is dead; taking over its accounts.', {
       operation: 'accounts.ownership',

@@ -1,11 +1,10 @@
-import type { Db } from '../../platform/db/index.ts'
 import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { SyncTotals } from '../index.ts'
-import { instanceStore } from './instance-store.ts'
+import type { OwnershipStore } from './ownership-store.ts'
 
 interface HeartbeatDeps {
-  db: Db
+  store: OwnershipStore
   clock: Clock
   instanceId: string
   presence?: Presence | undefined
@@ -49,9 +48,9 @@ export class Heartbeat {
 
   /** Registers the instance. */
   async register(): Promise<void> {
-    const { db, clock, instanceId } = this.#deps
+    const { store, clock, instanceId } = this.#deps
     this.#lastMs = clock.monotonic()
-    await db.transaction((tx) => instanceStore(tx, db.dialect).register(instanceId, this.#lockKey))
+    await store.register(instanceId, this.#lockKey)
   }
 
   /**
@@ -59,13 +58,13 @@ export class Heartbeat {
    * instance declared this one dead.
    */
   async beat(): Promise<boolean> {
-    const { db, clock, instanceId } = this.#deps
+    const { store, clock, instanceId } = this.#deps
     const startedMs = clock.monotonic()
     try {
       const totals = this.#syncTotals()
       const written = totals === undefined ? null : JSON.stringify(totals)
       const state = { syncTotals: written, lockKey: this.#lockKey }
-      const isAlive = await db.transaction((tx) => instanceStore(tx, db.dialect).beat(instanceId, state))
+      const isAlive = await store.beat(instanceId, state)
       this.#failure = undefined
       const nowMs = clock.monotonic()
       const isLate = nowMs - startedMs > this.#deadAfterMs / 2

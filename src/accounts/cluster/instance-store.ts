@@ -1,16 +1,7 @@
 import { sql } from 'kysely'
 import type { Dialect, Handle, Tx } from '../../platform/db/index.ts'
 import type { SyncTotals } from '../index.ts'
-
-/** An owned account, with every column on which its session depends. */
-export interface OwnedAccount {
-  id: string
-  epoch: number
-  paused: number
-  watch: number
-  accessVersion: number
-  mailHost: string
-}
+import type { BeatState, OwnedAccount, RegisteredInstance } from './ownership-store.ts'
 
 /** Few enough that the listeners of a change, which get such a page at most, hold the event loop for some milliseconds. */
 const ACCOUNTS_PER_QUERY = 500
@@ -44,7 +35,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
     },
 
     /** False when another instance declared this one dead. */
-    async beat(id: string, state: { syncTotals: string | null; lockKey: string | null }): Promise<boolean> {
+    async beat(id: string, state: BeatState): Promise<boolean> {
       const { numUpdatedRows } = await handle
         .updateTable('instances')
         .set({ heartbeatAt: dialect.nowMs, ...state })
@@ -156,7 +147,7 @@ export async function livingInstances(handle: Handle): Promise<string[]> {
 }
 
 /** The live instances, in the order of their ids. `lockKey` is null for one that held no lock at its last heartbeat. */
-export function instancesWithLocks(handle: Handle): Promise<{ id: string; lockKey: string | null }[]> {
+export function instancesWithLocks(handle: Handle): Promise<RegisteredInstance[]> {
   return handle.selectFrom('instances').select(['id', 'lockKey']).orderBy('id').execute()
 }
 

@@ -1,5 +1,6 @@
 import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
+import type { Timers } from '../../platform/time/timers.ts'
 
 export interface LockWatchTiming {
   /** Interval between reads of the locks. Half of it while one is missing. */
@@ -24,8 +25,9 @@ interface LockWatchTarget {
 export class LockWatch {
   readonly #presence: Presence
   readonly #clock: Clock
+  readonly #timers: Timers
   readonly #timing: LockWatchTiming
-  #timer: NodeJS.Timeout | undefined
+  #cancelTimer = () => {}
   #reading: Promise<void> = Promise.resolve()
   #isStopped = false
   /** By instance id, since when this session finds the lock missing, and how often it did. */
@@ -33,15 +35,16 @@ export class LockWatch {
   /** The age of this session at the last read. */
   #sessionMs = 0
 
-  constructor(presence: Presence, clock: Clock, timing: LockWatchTiming) {
+  constructor(presence: Presence, { clock, timers }: { clock: Clock; timers: Timers }, timing: LockWatchTiming) {
     this.#presence = presence
     this.#clock = clock
+    this.#timers = timers
     this.#timing = timing
   }
 
   start(target: LockWatchTarget): void {
     if (this.#isStopped) return
-    this.#timer = setTimeout(() => {
+    this.#cancelTimer = this.#timers.start(() => {
       this.#reading = this.#read(target).finally(() => this.start(target))
     }, this.#nextReadInMs())
   }
@@ -49,7 +52,7 @@ export class LockWatch {
   /** Waits for a read that has begun. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearTimeout(this.#timer)
+    this.#cancelTimer()
     await this.#reading
   }
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { turnsDuring } from '../../../test/kit/measure/event-loop.ts'
 import { memoryLog } from '../../../test/kit/service/memory-log.ts'
 import type { OwnershipChange } from '../index.ts'
-import type { OwnedAccount } from './instance-store.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
+import type { OwnedAccount } from './ownership-store.ts'
 
 const account = (id: string, changes: Partial<OwnedAccount> = {}): OwnedAccount => ({
   id,

@@ -1,7 +1,7 @@
 import { TURN_MS, yieldIfHeld } from '../../platform/concurrency/event-loop.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { OwnershipChange } from '../index.ts'
-import type { OwnedAccount } from './instance-store.ts'
+import type { OwnedAccount } from './ownership-store.ts'
 
 /** An account that was reported to the listeners. */
 interface Known {

@@ -4,18 +4,21 @@ import type { Db } from '../../platform/db/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
+import { systemTimers, type Timers } from '../../platform/time/timers.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../index.ts'
 import { AccountShare } from './account-share.ts'
+import { databaseStore } from './database-store.ts'
 import { DEAD_AFTER_MS, removeInstances } from './dead-instances.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { instanceStore, instancesWithLocks } from './instance-store.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
+import type { OwnershipStore } from './ownership-store.ts'
 
-interface OwnershipDeps {
-  db: Db
+export interface OwnershipDeps {
+  store: OwnershipStore
   bus: Bus
   clock: Clock
+  timers: Timers
   log: Log
   /** The id of this process, also used for its queue leases. */
   instanceId: string
@@ -50,7 +53,13 @@ export interface OwnershipTiming extends LockWatchTiming {
  * it reads which instances hold their locks; a dead one causes a round. Ownership is always read from the rows, so a failed
  * round only delays changes.
  */
-export function ownership(deps: OwnershipDeps): Ownership {
+export function ownership({ db, ...deps }: Omit<OwnershipDeps, 'store' | 'timers'> & { db: Db }): Ownership {
+  const timing = { soleProcess: db.engine === 'sqlite', ...deps.timing }
+  return ownershipOn({ ...deps, store: databaseStore(db), timers: systemTimers, timing })
+}
+
+/** The same on any store and any timers. */
+export function ownershipOn(deps: OwnershipDeps): Ownership {
   return new Rounds(deps)
 }
 
@@ -62,7 +71,8 @@ class Rounds implements Ownership {
   readonly #heartbeat: Heartbeat
   readonly #share: AccountShare
   readonly #roundListeners: (() => void)[] = []
-  #timer: NodeJS.Timeout | undefined
+  /** Cancels the timer of the next round. */
+  #cancelTimer: (() => void) | undefined
   readonly #watch: LockWatch | undefined
   /** The locks of the other instances, by id, as of the last round. */
   #locks: ReadonlyMap<string, string> = new Map()
@@ -95,12 +105,12 @@ class Rounds implements Ownership {
       settleMs: 10_000,
       hintGapMs: 100,
       movesPerRound: 100,
-      soleProcess: deps.db.engine === 'sqlite',
+      soleProcess: false,
       ...deps.timing,
     }
     this.#heartbeat = new Heartbeat(deps, this.#timing.deadAfterMs)
     this.#share = new AccountShare(deps, this.#timing)
-    if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps.clock, this.#timing)
+    if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps, this.#timing)
   }
 
   owned(): ReadonlyMap<string, number> {
@@ -150,7 +160,7 @@ class Rounds implements Ownership {
     try {
       await this.#inTurn(async () => {
         if (this.#stopping !== undefined) return
-        const claimed = await this.#write((store) => store.claim(this.instanceId, accountId))
+        const claimed = await this.#deps.store.claim(this.instanceId, accountId)
         if (claimed === undefined) return
         this.#owned.add(claimed)
       })
@@ -167,14 +177,14 @@ class Rounds implements Ownership {
 
   async #leave(): Promise<void> {
     this.#unsubscribe?.()
-    clearTimeout(this.#timer)
+    this.#cancelTimer?.()
     await this.#watch?.stop()
     // Waits for the round or claim in progress.
     await this.#inTurn(async () => {})
     this.#owned.drop()
     await this.#owned.reportDropped()
     try {
-      await this.#write((store) => store.unregister(this.instanceId))
+      await this.#deps.store.unregister(this.instanceId)
       this.#deps.bus.publish(ACCOUNTS_TOPIC)
     } catch (error) {
       // The other instances notice the missing heartbeat.
@@ -196,17 +206,17 @@ class Rounds implements Ownership {
     if (this.#isSoon || this.#stopping !== undefined) return
     this.#isSoon = true
     // Without a timer a round is running or has not started yet; the next one is scheduled after it.
-    if (this.#timer !== undefined) this.#schedule()
+    if (this.#cancelTimer !== undefined) this.#schedule()
   }
 
   #schedule(): void {
     if (this.#stopping !== undefined) return
-    clearTimeout(this.#timer)
+    this.#cancelTimer?.()
     const { hintGapMs } = this.#timing
     // Transactions lock accounts for milliseconds only.
     const lockedMs = this.#lockedRounds === 0 ? Number.POSITIVE_INFINITY : hintGapMs * 2 ** this.#lockedRounds
     const delayMs = this.#isSoon ? hintGapMs : Math.min(this.#intervalMs, lockedMs)
-    this.#timer = setTimeout(() => void this.#run(), delayMs)
+    this.#cancelTimer = this.#deps.timers.start(() => void this.#run(), delayMs)
   }
 
   /** Without its lock only its heartbeats show that an instance lives, so they are more frequent until it holds the lock again. */
@@ -233,7 +243,7 @@ class Rounds implements Ownership {
   }
 
   async #run(): Promise<void> {
-    this.#timer = undefined
+    this.#cancelTimer = undefined
     this.#fullDue ||= this.#isHinted
     this.#isSoon = this.#isHinted = false
     try {
@@ -268,15 +278,15 @@ class Rounds implements Ownership {
     }
     const { soleProcess, deadAfterMs, settleMs } = this.#timing
     if (!soleProcess && beatAtMs - this.#heartbeat.steadySinceMs >= settleMs) await this.#removeDead(deadAfterMs)
-    const instances = await instancesWithLocks(this.#deps.db.read)
+    const instances = await this.#deps.store.instances()
     const others = instances.filter(({ id }) => id !== this.instanceId)
     this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
     const living = instances.map(({ id }) => id).join()
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
-    this.#fullDue ||= isOld || living !== this.#living || (await this.#reader().hasUnowned())
+    this.#fullDue ||= isOld || living !== this.#living || (await this.#deps.store.hasUnowned())
     if (!this.#fullDue) return
     const moved = await this.#share.move()
-    await this.#owned.replace(this.#reader().mine(this.instanceId))
+    await this.#owned.replace(this.#deps.store.mine(this.instanceId))
     this.#fullDue = moved !== 'balanced'
     this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
     this.#lastFullMs = beatAtMs
@@ -285,13 +295,5 @@ class Rounds implements Ownership {
 
   async #removeDead(silentMs: number | 'all'): Promise<void> {
     await removeInstances(this.#deps, 'heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
-  }
-
-  #reader() {
-    return instanceStore(this.#deps.db.read, this.#deps.db.dialect)
-  }
-
-  #write<T>(body: (store: ReturnType<typeof instanceStore>) => Promise<T>): Promise<T> {
-    return this.#deps.db.transaction((tx) => body(instanceStore(tx, this.#deps.db.dialect)))
   }
 }
