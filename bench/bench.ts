@@ -12,6 +12,7 @@ import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
 import { responsive } from './responsive.ts'
+import { scaling } from './scaling.ts'
 import { search } from './search.ts'
 import { send } from './send.ts'
 import { slots } from './slots.ts'
@@ -42,6 +43,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   streams,
   responsive,
   tables,
+  scaling,
   files,
 }
 
