@@ -8,6 +8,8 @@ export interface ScenarioResult {
   shares: { least: number; median: number; most: number; fair: number }
   /** How long accounts had no instance that runs them. */
   takeOver: { accounts: number; p50Ms: number; p99Ms: number; mostMs: number; neverTaken: number } | undefined
+  /** How many accounts began to run at another instance. */
+  moves: number
   load: LoadFigures
 }
 
@@ -32,22 +34,22 @@ export function scenarios(instances: number): Scenario[] {
     ...killed.flatMap((count) => [
       {
         name: count === 1 ? '1 instance dies' : `${count} instances die at once`,
-        seconds: 60,
+        seconds: 30,
         run: async (cluster: SimulatedCluster) => {
           for (const instance of spread(cluster.living, count)) cluster.kill(instance)
         },
       },
       {
         name: count === 1 ? '1 instance joins' : `${count} instances join at once`,
-        seconds: 120,
+        seconds: 60,
         run: (cluster: SimulatedCluster) => startMany(cluster, count, 0),
       },
     ]),
     {
       name: 'one restarts each second',
-      seconds: 60,
+      seconds: 30,
       run: async (cluster) => {
-        for (const instance of spread(cluster.living, Math.min(50, instances))) {
+        for (const instance of spread(cluster.living, Math.min(20, instances))) {
           await cluster.stop(instance)
           void cluster.start()
           await cluster.time.sleep(SECOND)
@@ -56,14 +58,14 @@ export function scenarios(instances: number): Scenario[] {
     },
     {
       name: 'a clock that is 5 s ahead, and one that is 2 % too fast',
-      seconds: 60,
+      seconds: 30,
       run: async (cluster) => {
         await cluster.start({ clockAheadMs: 5000 })
         await cluster.start({ clockRate: 1.02 })
       },
     },
-    { name: 'the database pauses for 10 s', seconds: 60, run: async (cluster) => cluster.database.pause(10 * SECOND) },
-    { name: 'an account changes each second', seconds: 60, run: (cluster) => changeAccounts(cluster, 60) },
+    { name: 'the database pauses for 10 s', seconds: 30, run: async (cluster) => cluster.database.pause(10 * SECOND) },
+    { name: 'an account changes each second', seconds: 30, run: (cluster) => changeAccounts(cluster, 25) },
   ]
 }
 
@@ -72,6 +74,7 @@ export async function runScenario(
   { name, seconds, run }: Scenario,
 ): Promise<ScenarioResult> {
   cluster.takeOversMs()
+  cluster.takeMoves()
   const meter = new LoadMeter()
   const running = run(cluster)
   for (let second = 0; second < seconds; second += 1) {
@@ -98,6 +101,7 @@ export async function runScenario(
       fair: cluster.store.accountCount / counts.length,
     },
     takeOver: takeOvers.length + cluster.waiting === 0 ? undefined : takeOver,
+    moves: cluster.takeMoves(),
     load: meter.figures(),
   }
 }

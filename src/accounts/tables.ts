@@ -75,6 +75,8 @@ interface InstanceTable {
   syncTotals: Generated<string | null>
   /** The key of its lock. Null while it holds none: then only its heartbeat shows that it lives. */
   lockKey: Generated<string | null>
+  /** How many accounts it owns. Null for an instance of a version that does not write it: then its rows are counted. */
+  ownedAccounts: Generated<number | null>
 }
 
 /**

@@ -16,6 +16,7 @@ import * as sharedMailboxes from './0014-expand-shared-mailboxes.ts'
 import * as correspondents from './0015-expand-correspondents.ts'
 import * as contactGroupChanges from './0016-expand-contact-group-changes.ts'
 import * as contactsByUid from './0017-expand-contacts-by-uid.ts'
+import * as ownedAccounts from './0018-expand-owned-accounts.ts'
 
 /**
  * Every migration, in order. The first seven are the schema of the first release, one per domain: each table with who writes it, what it
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   correspondents,
   contactGroupChanges,
   contactsByUid,
+  ownedAccounts,
 ]

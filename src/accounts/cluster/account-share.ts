@@ -11,16 +11,36 @@ interface AccountShareDeps {
   instanceId: string
 }
 
-const TAKEN_PER_TRANSACTION = 200
+interface ShareTiming {
+  roundMs: number
+  /** How many accounts an instance releases per round at least. */
+  movesPerRound: number
+}
+
+export interface Moved {
+  /** What is left for the next rounds: free accounts, which others take or transactions lock, or more releases. */
+  left: 'nothing' | 'free' | 'unfinished'
+  /** Accounts were taken or released. */
+  isChanged: boolean
+}
+
+const MOVED_PER_TRANSACTION = 200
+/** So many free accounts are counted, and more for many instances. */
+const FREE_COUNTED = 2000
+const FREE_COUNTED_PER_INSTANCE = 20
+/** Part of its surplus that an instance releases per round, so that even a large one is gone within minutes. */
+const RELEASED_PART = 1 / 20
 
 /** Takes free accounts, and releases accounts, until this instance has its share of them. */
 export class AccountShare {
   readonly #deps: AccountShareDeps
-  readonly #timing: { roundMs: number; movesPerRound: number }
+  readonly #timing: ShareTiming
   #unowned = 0
+  /** At the last read. */
+  #instances = 0
   #lastGiveBackMs = Number.NEGATIVE_INFINITY
 
-  constructor(deps: AccountShareDeps, timing: { roundMs: number; movesPerRound: number }) {
+  constructor(deps: AccountShareDeps, timing: ShareTiming) {
     this.#deps = deps
     this.#timing = timing
   }
@@ -30,29 +50,73 @@ export class AccountShare {
     return this.#unowned
   }
 
-  /** Returns the work for the next round: take accounts that were locked, or move more. */
-  async move(): Promise<'balanced' | 'locked' | 'unfinished'> {
-    const { store, bus, clock, instanceId } = this.#deps
-    const shares = await store.shares()
-    // Removed since the heartbeat: the next round registers again.
-    if (!shares.owned.has(instanceId)) return 'unfinished'
-    const { take, giveBack } = fairMove({ me: instanceId, ...shares })
-    const nowMs = clock.monotonic()
-    // Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once.
-    if (giveBack > 0 && nowMs - this.#lastGiveBackMs >= this.#timing.roundMs) {
-      this.#lastGiveBackMs = nowMs
-      const limit = Math.min(giveBack, this.#timing.movesPerRound)
-      await store.giveBack(instanceId, limit)
-      bus.publish(ACCOUNTS_TOPIC)
+  async move(): Promise<Moved> {
+    const { instanceId } = this.#deps
+    for (let isChanged = false; ; ) {
+      const { owned, free, isUncounted } = await this.#readShares()
+      this.#unowned = free
+      // Removed since the heartbeat: the next round registers again.
+      if (!owned.has(instanceId)) return { left: 'unfinished', isChanged }
+      const { take, giveBack } = isUncounted
+        ? { take: takeOfMany(instanceId, owned), giveBack: 0 }
+        : fairMove({ me: instanceId, owned, free })
+      if (giveBack > 0) return { left: 'unfinished', isChanged: (await this.#release(giveBack)) || isChanged }
+      const taken = await this.#take(take)
+      isChanged ||= taken > 0
+      // The others may not take what is left: they read the shares while accounts moved.
+      const isDone = !isUncounted || taken < take || take === 0
+      if (isDone) return { left: this.#unowned > 0 ? 'free' : 'nothing', isChanged }
     }
-    this.#unowned = shares.free
-    for (let left = take; left > 0; ) {
-      const limit = Math.min(left, TAKEN_PER_TRANSACTION)
-      const taken = await store.take(instanceId, limit)
-      this.#unowned -= taken
-      left -= taken
-      if (taken < limit) return 'locked'
-    }
-    return giveBack === 0 ? 'balanced' : 'unfinished'
   }
+
+  /** `isUncounted`: more accounts are free than `free`. */
+  async #readShares(): Promise<{ owned: ReadonlyMap<string, number>; free: number; isUncounted: boolean }> {
+    const { store } = this.#deps
+    const limit = Math.max(FREE_COUNTED, FREE_COUNTED_PER_INSTANCE * this.#instances)
+    const { owned, free } = await store.shares(limit)
+    this.#instances = owned.size
+    const uncounted = [...owned].filter(([, count]) => count === null).map(([id]) => id)
+    const counts = uncounted.length === 0 ? new Map<string, number>() : await store.countOwned(uncounted)
+    return {
+      owned: new Map([...owned].map(([id, count]) => [id, count ?? counts.get(id) ?? 0])),
+      free,
+      isUncounted: free === limit,
+    }
+  }
+
+  async #take(planned: number): Promise<number> {
+    const { store, instanceId } = this.#deps
+    for (let taken = 0; taken < planned; ) {
+      const limit = Math.min(planned - taken, MOVED_PER_TRANSACTION)
+      const count = await store.take(instanceId, limit)
+      taken += count
+      this.#unowned -= count
+      if (count < limit) return taken
+    }
+    return planned
+  }
+
+  /** Releases stay gradual although hints make rounds frequent, so that thousands of mailboxes do not reconnect at once. */
+  async #release(surplus: number): Promise<boolean> {
+    const { store, bus, clock, instanceId } = this.#deps
+    const nowMs = clock.monotonic()
+    if (nowMs - this.#lastGiveBackMs < this.#timing.roundMs) return false
+    this.#lastGiveBackMs = nowMs
+    let left = Math.min(surplus, Math.max(this.#timing.movesPerRound, Math.ceil(surplus * RELEASED_PART)))
+    for (; left > 0; left -= MOVED_PER_TRANSACTION) {
+      await store.giveBack(instanceId, Math.min(left, MOVED_PER_TRANSACTION))
+    }
+    bus.publish(ACCOUNTS_TOPIC)
+    return true
+  }
+}
+
+/**
+ * How many accounts an instance takes while more are free than it counts, as when all instances start: all take at the same pace, and one
+ * that is far ahead of the others waits for them.
+ */
+function takeOfMany(me: string, owned: ReadonlyMap<string, number>): number {
+  const total = [...owned.values()].reduce((sum, count) => sum + count, 0)
+  const isAhead = (owned.get(me) ?? 0) > (2 * total) / owned.size + MOVED_PER_TRANSACTION
+  return isAhead ? 0 : MOVED_PER_TRANSACTION
 }

@@ -10,8 +10,9 @@ export interface Shares {
 
 /**
  * Computes how many accounts an instance takes or gives back. Every instance ends with total ÷ instances, rounded down or
- * up; then no account moves. An instance takes accounts up to the upper share and gives back those above it. It gives
- * back one more only if another instance could not reach the lower share otherwise.
+ * up; then no account moves. An instance takes accounts up to the lower share, and one more only if the others still reach
+ * theirs. It gives back those above the upper share, and one more only if another instance could not reach the lower
+ * share otherwise.
  */
 export function fairMove({ me, owned, free }: Shares): { take: number; giveBack: number } {
   const total = free + sum([...owned.values()])
@@ -19,14 +20,15 @@ export function fairMove({ me, owned, free }: Shares): { take: number; giveBack:
   const upper = Math.ceil(total / owned.size)
   const mine = owned.get(me) ?? 0
   if (mine > upper) return { take: 0, giveBack: mine - upper }
+  const missing = sum([...owned.values()].map((count) => Math.max(0, lower - count)))
   if (mine === upper && upper > lower) {
-    const missing = sum([...owned.values()].map((count) => Math.max(0, lower - count)))
     const coming = free + sum([...owned.values()].map((count) => Math.max(0, count - upper)))
     const givers = [...owned].filter(([, count]) => count >= upper).map(([id]) => id)
     // Every instance computes the same order, so only as many give back as are needed.
     if (givers.sort().indexOf(me) < missing - coming) return { take: 0, giveBack: 1 }
   }
-  return { take: Math.min(free, upper - mine), giveBack: 0 }
+  const oneMore = mine < upper && upper > lower && free > missing ? 1 : 0
+  return { take: Math.min(free, Math.max(0, lower - mine) + oneMore), giveBack: 0 }
 }
 
 function sum(counts: readonly number[]): number {

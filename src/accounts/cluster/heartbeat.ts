@@ -15,6 +15,7 @@ export class Heartbeat {
   readonly #deps: HeartbeatDeps
   readonly #deadAfterMs: number
   #syncTotals: () => SyncTotals | undefined = () => undefined
+  #ownedAccounts: () => number | undefined = () => undefined
   #failure: unknown
   /** Monotonic; when the last one that was written began. */
   #lastMs = 0
@@ -29,6 +30,11 @@ export class Heartbeat {
   /** Every heartbeat writes these, too. */
   reportSyncTotals(read: () => SyncTotals): void {
     this.#syncTotals = read
+  }
+
+  /** Every heartbeat writes the number, unless it is unknown. */
+  reportOwnedAccounts(read: () => number | undefined): void {
+    this.#ownedAccounts = read
   }
 
   /** The error of the last one; undefined when it succeeded. */
@@ -63,7 +69,7 @@ export class Heartbeat {
     try {
       const totals = this.#syncTotals()
       const written = totals === undefined ? null : JSON.stringify(totals)
-      const state = { syncTotals: written, lockKey: this.#lockKey }
+      const state = { syncTotals: written, lockKey: this.#lockKey, ownedAccounts: this.#ownedAccounts() }
       const isAlive = await store.beat(instanceId, state)
       this.#failure = undefined
       const nowMs = clock.monotonic()

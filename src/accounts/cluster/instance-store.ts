@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Dialect, Handle, Tx } from '../../platform/db/index.ts'
+import { type Dialect, type Handle, padded, type Tx } from '../../platform/db/index.ts'
 import type { SyncTotals } from '../index.ts'
 import type { BeatState, OwnedAccount, RegisteredInstance } from './ownership-store.ts'
 
@@ -17,6 +17,13 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       .selectFrom('accounts')
       .select(['id', 'epoch', 'paused', 'watch', 'accessVersion', 'mailHost'])
       .where('ownerInstance', '=', me)
+  /** Null of an older version stays null. */
+  const addOwned = (me: string, count: number) =>
+    handle
+      .updateTable('instances')
+      .set((eb) => ({ ownedAccounts: eb('ownedAccounts', '+', count) }))
+      .where('id', '=', me)
+      .execute()
   return {
     /** Whether an account has no owner. Does not include accounts of removed instances. */
     async hasUnowned(): Promise<boolean> {
@@ -26,7 +33,12 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
 
     /** Registers the instance, or resets its heartbeat and start. */
     async register(id: string, lockKey: string | null): Promise<void> {
-      const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs, lockKey }
+      // Under its id it may still own accounts, when it was declared dead a moment ago.
+      const ownedAccounts = handle
+        .selectFrom('accounts')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('ownerInstance', '=', id)
+      const life = { heartbeatAt: dialect.nowMs, startedAt: dialect.nowMs, lockKey, ownedAccounts }
       await handle
         .insertInto('instances')
         .values({ id, ...life })
@@ -65,20 +77,37 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
       await handle.deleteFrom('instances').where('id', '=', id).execute()
     },
 
-    /** The number of accounts per live instance, zero included, and the number of free accounts. */
-    async shares(): Promise<{ owned: Map<string, number>; free: number }> {
-      const owned = new Map((await living().execute()).map((row) => [row.id, 0]))
-      const counts = await handle
+    async instances(): Promise<RegisteredInstance[]> {
+      return await handle
+        .selectFrom('instances')
+        .select(['id', 'lockKey', 'ownedAccounts'])
+        .select(sql<number>`${dialect.nowMs} - "heartbeatAt"`.as('silentMs'))
+        .orderBy('id')
+        .execute()
+    },
+
+    async countOwned(ids: readonly string[]): Promise<Map<string, number>> {
+      const rows = await handle
         .selectFrom('accounts')
-        .select(['ownerInstance', sql<number>`count(*)`.as('count')])
+        .select(['ownerInstance', (eb) => eb.fn.countAll<number>().as('count')])
+        .where('ownerInstance', 'in', padded(ids))
         .groupBy('ownerInstance')
         .execute()
-      let free = 0
-      for (const { ownerInstance, count } of counts) {
-        if (ownerInstance !== null && owned.has(ownerInstance)) owned.set(ownerInstance, count)
-        else free += count
-      }
-      return { owned, free }
+      const counts = new Map(rows.map(({ ownerInstance, count }) => [ownerInstance, count]))
+      return new Map(ids.map((id) => [id, counts.get(id) ?? 0]))
+    },
+
+    /** One statement, whose parts see the same moment. */
+    async shares(limit: number): Promise<{ owned: Map<string, number | null>; free: number }> {
+      const { rows } = await sql<{ id: string; ownedAccounts: number | null; free: number }>`
+        ${OWNERS}
+        select "id", "ownedAccounts",
+          (select count(*) from (select 1 from "accounts" where "ownerInstance" is null limit ${sql.lit(limit)}) as "free")
+          + (select coalesce(sum((select count(*) from "accounts" where "ownerInstance" = "owners"."id")), 0)
+            from "owners" where ${IS_REMOVED}) as "free"
+        from "instances"`.execute(handle)
+      const owned = new Map(rows.map(({ id, ownedAccounts }) => [id, ownedAccounts]))
+      return { owned, free: Math.min(limit, rows[0]?.free ?? 0) }
     },
 
     /**
@@ -86,14 +115,14 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
      * transaction has locked; the next round, which follows at once, takes them.
      */
     async take(me: string, limit: number): Promise<number> {
-      const free = await unowned(handle).orderBy('id').limit(limit).modifyEnd(dialect.skipLocked).execute()
-      if (free.length > 0) {
-        await handle
-          .updateTable('accounts')
-          .set((eb) => ({ ownerInstance: me, epoch: eb('epoch', '+', 1) }))
-          .where('id', 'in', idsOf(free))
-          .execute()
-      }
+      const free = await freeAccounts(handle, limit, dialect)
+      if (free.length === 0) return 0
+      await handle
+        .updateTable('accounts')
+        .set((eb) => ({ ownerInstance: me, epoch: eb('epoch', '+', 1) }))
+        .where('id', 'in', free)
+        .execute()
+      await addOwned(me, free.length)
       return free.length
     },
 
@@ -102,13 +131,14 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
      * or if this one is not registered.
      */
     async claim(me: string, accountId: string): Promise<OwnedAccount | undefined> {
-      await handle
+      const { numUpdatedRows } = await handle
         .updateTable('accounts')
         .set((eb) => ({ ownerInstance: me, epoch: eb('epoch', '+', 1) }))
         .where('id', '=', accountId)
         .where((eb) => eb.or([eb('ownerInstance', 'is', null), eb('ownerInstance', 'not in', living())]))
         .where((eb) => eb.exists(living().where('id', '=', me)))
-        .execute()
+        .executeTakeFirst()
+      if (numUpdatedRows > 0n) await addOwned(me, 1)
       return owned(me).where('id', '=', accountId).executeTakeFirst()
     },
 
@@ -124,6 +154,7 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         .execute()
       if (mine.length === 0) return
       await handle.updateTable('accounts').set({ ownerInstance: null }).where('id', 'in', idsOf(mine)).execute()
+      await addOwned(me, -mine.length)
     },
 
     /** Every account this instance owns, in pages. A change made meanwhile may be missing until the next full round. */
@@ -136,6 +167,10 @@ export function instanceStore(handle: Handle, dialect: Dialect) {
         after = page.at(-1)?.id ?? ''
       }
     },
+
+    async findMine(me: string, accountIds: readonly string[]): Promise<OwnedAccount[]> {
+      return accountIds.length === 0 ? [] : await owned(me).where('id', 'in', padded(accountIds)).execute()
+    },
   }
 }
 
@@ -143,32 +178,59 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map((row) => row.id)
 
 /** The ids of the live instances, sorted. Includes a dead instance until it is removed. */
 export async function livingInstances(handle: Handle): Promise<string[]> {
-  return idsOf(await instancesWithLocks(handle))
-}
-
-/** The live instances, in the order of their ids. `lockKey` is null for one that held no lock at its last heartbeat. */
-export function instancesWithLocks(handle: Handle): Promise<RegisteredInstance[]> {
-  return handle.selectFrom('instances').select(['id', 'lockKey']).orderBy('id').execute()
+  return idsOf(await handle.selectFrom('instances').select('id').orderBy('id').execute())
 }
 
 /** Up to `limit` accounts whose owner is missing or no live instance. */
-export async function unownedAccounts(handle: Handle, limit: number): Promise<string[]> {
-  return idsOf(await unowned(handle).orderBy('id').limit(limit).execute())
+export function unownedAccounts(handle: Handle, limit: number): Promise<string[]> {
+  return freeAccounts(handle, limit)
 }
 
 /** Locks the account's row until the transaction ends. False when it has an owner, was deleted, or is locked by a former owner. */
 export async function lockUnowned(tx: Tx, dialect: Dialect, accountId: string): Promise<boolean> {
-  const found = await unowned(tx).where('id', '=', accountId).modifyEnd(dialect.skipLocked).execute()
-  return found.length > 0
-}
-
-function unowned(handle: Handle) {
-  const living = handle.selectFrom('instances').select('id')
-  return handle
+  const living = tx.selectFrom('instances').select('id')
+  const unowned = tx
     .selectFrom('accounts')
     .select('id')
+    .where('id', '=', accountId)
     .where((eb) => eb.or([eb('ownerInstance', 'is', null), eb('ownerInstance', 'not in', living)]))
+  return (await unowned.modifyEnd(dialect.skipLocked).execute()).length > 0
 }
+
+/** Reads ranges of the index by owner. With a dialect, locks the accounts and skips those that are locked. */
+async function freeAccounts(handle: Handle, limit: number, locking?: Dialect): Promise<string[]> {
+  const found: string[] = []
+  const accounts = handle.selectFrom('accounts').select('id').orderBy('ownerInstance').orderBy('id')
+  const add = async (query: typeof accounts) => {
+    const limited = query.limit(limit - found.length)
+    found.push(...idsOf(await (locking === undefined ? limited : limited.modifyEnd(locking.skipLocked)).execute()))
+  }
+  await add(accounts.where('ownerInstance', 'is', null))
+  const removed = found.length < limit ? await removedOwners(handle) : []
+  for (const owner of removed) {
+    if (found.length === limit) break
+    // It may have registered again.
+    const living = handle.selectFrom('instances').select('id').where('id', '=', owner)
+    await add(accounts.where('ownerInstance', '=', owner).where((eb) => eb.not(eb.exists(living))))
+  }
+  return found
+}
+
+/** The owners of accounts that are not registered. */
+async function removedOwners(handle: Handle): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`${OWNERS} select "id" from "owners" where ${IS_REMOVED}`.execute(handle)
+  return idsOf(rows)
+}
+
+/** Looks up each owner once in the index, because reading all accounts would take seconds. The last row is null. */
+const OWNERS = sql`
+  with recursive "owners" ("id") as (
+    select min("ownerInstance") from "accounts"
+    union all
+    select (select min("ownerInstance") from "accounts" where "ownerInstance" > "owners"."id")
+    from "owners" where "owners"."id" is not null)`
+
+const IS_REMOVED = sql`"owners"."id" is not null and "owners"."id" not in (select "id" from "instances")`
 
 /** The last sync totals of each live instance that has reported some. */
 export async function syncTotalsOfAll(handle: Handle): Promise<Map<string, SyncTotals>> {

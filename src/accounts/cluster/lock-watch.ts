@@ -13,6 +13,18 @@ export interface LockWatchTiming {
 
 /** How often a lock must be found missing, because a pause of the machine may lie between two reads. */
 const MISSING_READS = 3
+/**
+ * So many instances read at full pace. Of more, each reads less often, at random times: one of them sees a missing lock as
+ * soon, and the server lists all locks for each read.
+ */
+const READERS = 10
+
+interface LockWatchDeps {
+  clock: Clock
+  timers: Timers
+  /** Returns numbers in [0, 1). */
+  random(): number
+}
 
 interface LockWatchTarget {
   /** The keys of the instances that held their lock at their last heartbeat, by id. */
@@ -26,6 +38,9 @@ export class LockWatch {
   readonly #presence: Presence
   readonly #clock: Clock
   readonly #timers: Timers
+  readonly #random: () => number
+  /** Other instances with locks, at the last read. */
+  #watched = 0
   readonly #timing: LockWatchTiming
   #cancelTimer = () => {}
   #reading: Promise<void> = Promise.resolve()
@@ -35,10 +50,11 @@ export class LockWatch {
   /** The age of this session at the last read. */
   #sessionMs = 0
 
-  constructor(presence: Presence, { clock, timers }: { clock: Clock; timers: Timers }, timing: LockWatchTiming) {
+  constructor(presence: Presence, { clock, timers, random }: LockWatchDeps, timing: LockWatchTiming) {
     this.#presence = presence
     this.#clock = clock
     this.#timers = timers
+    this.#random = random
     this.#timing = timing
   }
 
@@ -64,14 +80,21 @@ export class LockWatch {
   /** More often while a lock is missing, and as soon as this session may prove a death. */
   #nextReadInMs(): number {
     const { lockReadMs, sessionMs } = this.#timing
-    if (this.#missing.size === 0) return lockReadMs
+    if (this.#missing.size === 0) return this.#paceMs()
     const untilOldMs = sessionMs - this.#sessionMs
     return untilOldMs > 0 ? Math.min(untilOldMs, lockReadMs / 2) : lockReadMs / 2
+  }
+
+  #paceMs(): number {
+    const { lockReadMs } = this.#timing
+    if (this.#watched <= READERS) return lockReadMs
+    return ((2 * this.#watched) / READERS) * lockReadMs * this.#random()
   }
 
   async #findDead(locks: ReadonlyMap<string, string>): Promise<string[]> {
     const view = await this.#presence.read()
     const before = this.#missing
+    this.#watched = locks.size
     this.#missing = new Map()
     if (view === undefined) return []
     this.#sessionMs = view.sessionMs

@@ -64,6 +64,16 @@ export class OwnedAccounts {
     await this.#forget((_id, { foundBy }) => foundBy !== this.#reads)
   }
 
+  /** Those of these accounts that are still owned are `found`. */
+  refresh(accountIds: readonly string[], found: readonly OwnedAccount[]): void {
+    this.#take(found)
+    const owned = new Set(found.map(({ id }) => id))
+    const lost = accountIds.filter((id) => !owned.has(id) && this.#known.delete(id))
+    for (const id of lost) this.#epochs.delete(id)
+    this.#report({ lost, gained: [], changed: [] })
+    this.#logChanges()
+  }
+
   /** Owns nothing from now on. `reportDropped` reports it to the listeners. */
   drop(): void {
     this.#epochs = new Map()

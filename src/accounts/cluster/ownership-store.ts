@@ -13,6 +13,10 @@ export interface RegisteredInstance {
   id: string
   /** Null for one that held no lock at its last heartbeat. */
   lockKey: string | null
+  /** The time since its last heartbeat. */
+  silentMs: number
+  /** How many accounts it owns. Null for an instance of a version that does not write it. */
+  ownedAccounts: number | null
 }
 
 /** What a heartbeat writes beside its time. */
@@ -20,6 +24,8 @@ export interface BeatState {
   /** JSON; null until the sync has reported some. */
   syncTotals: string | null
   lockKey: string | null
+  /** Undefined leaves the stored number, which every move of an account changes. */
+  ownedAccounts?: number | undefined
 }
 
 /**
@@ -41,10 +47,15 @@ export interface OwnershipStore {
   instances(): Promise<RegisteredInstance[]>
   /** Whether an account has no owner. Does not include accounts of removed instances. */
   hasUnowned(): Promise<boolean>
-  /** The number of accounts per registered instance, zero included, and the number of free accounts. */
-  shares(): Promise<{ owned: Map<string, number>; free: number }>
+  /** Counts the accounts of these instances from their rows. */
+  countOwned(ids: readonly string[]): Promise<Map<string, number>>
   /**
-   * Takes up to `limit` free accounts, each under its next epoch, and returns how many. Skips rows that a transaction has
+   * The number of accounts per registered instance, null as in `instances`, and the number of free accounts, `limit` if there are more:
+   * both at one moment, because accounts move meanwhile. Empty while no instance is registered.
+   */
+  shares(limit: number): Promise<{ owned: Map<string, number | null>; free: number }>
+  /**
+   * Takes up to `limit` free accounts, those without an owner first, each under its next epoch, and returns how many. Skips rows that a transaction has
    * locked; the next round, which follows at once, takes them.
    */
   take(me: string, limit: number): Promise<number>
@@ -57,4 +68,6 @@ export interface OwnershipStore {
   giveBack(me: string, limit: number): Promise<void>
   /** Every account this instance owns, in pages. A change made meanwhile may be missing until the next full round. */
   mine(me: string): AsyncIterable<readonly OwnedAccount[]>
+  /** Those of these accounts that this instance owns, in any order. */
+  findMine(me: string, accountIds: readonly string[]): Promise<OwnedAccount[]>
 }

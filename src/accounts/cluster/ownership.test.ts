@@ -164,6 +164,29 @@ describeEachDatabase('ownership', (open) => {
     expect(plan).toMatch(/accounts_ownerInstance/)
   })
 
+  it('counts and takes free accounts by an index of owners', async () => {
+    const { db, ids } = await linked(2)
+    await db.transaction((tx) =>
+      tx
+        .updateTable('accounts')
+        .set({ ownerInstance: 'gone' })
+        .where('id', '=', ids[0] ?? '')
+        .execute(),
+    )
+    const plans = await readPlans(db, async (tx) => {
+      const store = instanceStore(tx, db.dialect)
+      await store.register('a', null)
+      expect(await store.shares(200)).toEqual({ owned: new Map([['a', 0]]), free: 2 })
+      expect(await store.take('a', 200)).toBe(2)
+    })
+    const selects = plans.filter((plan) => /^\s*(with recursive|select).* from "accounts"/is.test(plan))
+    expect(selects).toHaveLength(4)
+    for (const plan of selects) {
+      expect(plan).toMatch(/accounts_ownerInstance/)
+      expect(plan).not.toMatch(/TEMP B-TREE|Sort/)
+    }
+  })
+
   it('reads its accounts in pages, in the order of an index', async () => {
     const { db, bus, ids } = await linked(1)
     const copies = Array.from({ length: 2500 }, (_, n) => `acc_z${String(n).padStart(4, '0')}`)

@@ -6,19 +6,22 @@ import type { Presence } from '../../platform/presence/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { systemTimers, type Timers } from '../../platform/time/timers.ts'
 import { ACCOUNTS_TOPIC, type Ownership, type OwnershipChange, type SyncTotals } from '../index.ts'
-import { AccountShare } from './account-share.ts'
+import { AccountShare, type Moved } from './account-share.ts'
 import { databaseStore } from './database-store.ts'
 import { DEAD_AFTER_MS, removeInstances } from './dead-instances.ts'
+import { DueWork, looksForOwner } from './due-work.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { LockWatch, type LockWatchTiming } from './lock-watch.ts'
 import { OwnedAccounts } from './owned-accounts.ts'
-import type { OwnershipStore } from './ownership-store.ts'
+import type { OwnershipStore, RegisteredInstance } from './ownership-store.ts'
 
 export interface OwnershipDeps {
   store: OwnershipStore
   bus: Bus
   clock: Clock
   timers: Timers
+  /** Returns numbers in [0, 1). Default `Math.random`. */
+  random?: () => number
   log: Log
   /** The id of this process, also used for its queue leases. */
   instanceId: string
@@ -40,18 +43,22 @@ export interface OwnershipTiming extends LockWatchTiming {
   settleMs: number
   /** Shortest interval between rounds caused by hints. */
   hintGapMs: number
-  /** How many accounts an instance releases per round after another one joined. */
+  /** Part of the delay of a round that all instances run, for each of them. */
+  spreadMs: number
+  /** How many accounts an instance releases per round after another one joined, at least. */
   movesPerRound: number
   /** True when no other process can be alive, so every account is free at the start: on the file store, whose folder is locked. */
   soleProcess: boolean
 }
 
 /**
- * One round: heartbeat → remove dead instances → take or release a fair share → read the owned accounts and notify the
- * listeners. The last two steps read every account, so they run only after a hint, a change of the set of instances, a free
- * account or an unfinished full round, and every `fullRoundMs`, which bounds the delay of a lost hint. Between the rounds
- * it reads which instances hold their locks; a dead one causes a round. Ownership is always read from the rows, so a failed
- * round only delays changes.
+ * One round: heartbeat → read the instances, remove dead ones → take or release a fair share → read the owned accounts and
+ * notify the listeners. What the last two steps cost grows with the instances and accounts, so they run only when due:
+ * - The share: after a hint, a change of the set of instances, a free account, or an unfinished move.
+ * - All owned accounts: after a move, or when hints may be lost.
+ * - One owned account: after a hint that names it.
+ * Both run in full every `fullRoundMs`, which bounds the delay of a lost hint. Between the rounds it reads which instances
+ * hold their locks; a dead one causes a round. Ownership is always read from the rows, so a failed round only delays changes.
  */
 export function ownership({ db, ...deps }: Omit<OwnershipDeps, 'store' | 'timers'> & { db: Db }): Ownership {
   const timing = { soleProcess: db.engine === 'sqlite', ...deps.timing }
@@ -63,10 +70,13 @@ export function ownershipOn(deps: OwnershipDeps): Ownership {
   return new Rounds(deps)
 }
 
+const UNMOVED: Moved = { left: 'nothing', isChanged: false }
+
 class Rounds implements Ownership {
   readonly instanceId: string
   readonly #deps: OwnershipDeps
   readonly #timing: OwnershipTiming
+  readonly #random: () => number
   readonly #owned: OwnedAccounts
   readonly #heartbeat: Heartbeat
   readonly #share: AccountShare
@@ -78,21 +88,21 @@ class Rounds implements Ownership {
   #locks: ReadonlyMap<string, string> = new Map()
   /** Rounds and claims run one at a time: a round that read before a claim must not take the account for lost. */
   readonly #inTurn = concurrencyLimit(1)
-  /** A round was requested, or a full round. */
-  #isSoon = false
-  #isHinted = false
-  /** The next round reads every account; set until such a round has finished. */
-  #fullDue = true
+  /** When the next round is due that was requested; monotonic. */
+  #soonAtMs: number | undefined
+  /** What the next rounds have to do. Set until a round has finished it. */
+  readonly #due = new DueWork({ all: true })
   #lastFullMs = Number.NEGATIVE_INFINITY
-  /** Rounds in a row that could not take an account because a transaction held its row. */
-  #lockedRounds = 0
-  /** The living instances at the last full round. */
-  #living = ''
+  /** Rounds in a row that left free accounts: others take them at the same time, or transactions hold their rows. */
+  #freeRounds = 0
+  /** The ids of the living instances at the last round. */
+  #living: readonly string[] = []
   #unsubscribe: (() => void) | undefined
   #stopping: Promise<void> | undefined
 
   constructor(deps: OwnershipDeps) {
     this.#deps = deps
+    this.#random = deps.random ?? Math.random
     this.#owned = new OwnedAccounts(deps.log)
     this.instanceId = deps.instanceId
     this.#timing = {
@@ -104,13 +114,16 @@ class Rounds implements Ownership {
       deadAfterMs: DEAD_AFTER_MS,
       settleMs: 10_000,
       hintGapMs: 100,
+      spreadMs: 2,
       movesPerRound: 100,
       soleProcess: false,
       ...deps.timing,
     }
     this.#heartbeat = new Heartbeat(deps, this.#timing.deadAfterMs)
+    this.#heartbeat.reportOwnedAccounts(() => (this.#due.all ? undefined : this.#owned.epochs.size))
     this.#share = new AccountShare(deps, this.#timing)
-    if (deps.presence !== undefined) this.#watch = new LockWatch(deps.presence, deps, this.#timing)
+    if (deps.presence !== undefined)
+      this.#watch = new LockWatch(deps.presence, { ...deps, random: this.#random }, this.#timing)
   }
 
   owned(): ReadonlyMap<string, number> {
@@ -147,12 +160,12 @@ class Rounds implements Ownership {
 
   async start(): Promise<void> {
     await this.#heartbeat.register()
-    this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, () => this.#hint())
+    this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, (payload) => this.#hint(payload))
     if (this.#timing.soleProcess) await this.#removeDead('all')
     await this.#inTurn(() => this.#round())
     this.#schedule()
     // Without its lock this instance must say so, and its heartbeat decides.
-    this.#deps.presence?.onChange(() => this.#soon())
+    this.#deps.presence?.onChange(() => this.#soon(this.#timing.hintGapMs))
     this.#watch?.start({ locks: () => this.#locks, onDead: (ids) => this.#removeWithoutLock(ids) })
   }
 
@@ -165,6 +178,8 @@ class Rounds implements Ownership {
         this.#owned.add(claimed)
       })
     } catch (error) {
+      // It may own the account without knowing.
+      this.#due.all = true
       const about = { accountId, operation: 'accounts.ownership', error }
       this.#deps.log.warn('Cannot take a new account at once; the next ownership round takes it.', about)
     }
@@ -195,16 +210,32 @@ class Rounds implements Ownership {
     }
   }
 
-  /** Runs a full round soon. */
-  #hint(): void {
-    this.#isHinted = true
-    this.#soon()
+  #hint(payload: string | undefined): void {
+    if (payload === undefined) {
+      this.#due.all = true
+      this.#soon(this.#spreadGapMs)
+    } else if (payload === '') {
+      this.#due.share = true
+      this.#soon(this.#spreadGapMs)
+    } else if (this.#owned.epochs.has(payload)) {
+      this.#due.addAccount(payload)
+      this.#soon(this.#timing.hintGapMs)
+    } else if (looksForOwner(payload, this.instanceId, this.#living)) {
+      this.#soon(this.#timing.hintGapMs)
+    }
   }
 
-  /** Runs a round soon. Several requests cause one round. */
-  #soon(): void {
-    if (this.#isSoon || this.#stopping !== undefined) return
-    this.#isSoon = true
+  /** All instances get such a hint at once. Their rounds are spread, so that the database need not run all of them at once. */
+  get #spreadGapMs(): number {
+    const { hintGapMs, spreadMs } = this.#timing
+    return hintGapMs + this.#random() * spreadMs * this.#living.length
+  }
+
+  /** Runs a round within `delayMs`. Several requests cause one round. */
+  #soon(delayMs: number): void {
+    const atMs = this.#deps.clock.monotonic() + delayMs
+    if (this.#stopping !== undefined || (this.#soonAtMs !== undefined && this.#soonAtMs <= atMs)) return
+    this.#soonAtMs = atMs
     // Without a timer a round is running or has not started yet; the next one is scheduled after it.
     if (this.#cancelTimer !== undefined) this.#schedule()
   }
@@ -212,10 +243,10 @@ class Rounds implements Ownership {
   #schedule(): void {
     if (this.#stopping !== undefined) return
     this.#cancelTimer?.()
-    const { hintGapMs } = this.#timing
     // Transactions lock accounts for milliseconds only.
-    const lockedMs = this.#lockedRounds === 0 ? Number.POSITIVE_INFINITY : hintGapMs * 2 ** this.#lockedRounds
-    const delayMs = this.#isSoon ? hintGapMs : Math.min(this.#intervalMs, lockedMs)
+    const freeMs = this.#freeRounds === 0 ? Number.POSITIVE_INFINITY : this.#spreadGapMs * 2 ** this.#freeRounds
+    const untilSoonMs = (this.#soonAtMs ?? Number.POSITIVE_INFINITY) - this.#deps.clock.monotonic()
+    const delayMs = Math.max(0, Math.min(this.#intervalMs, freeMs, untilSoonMs))
     this.#cancelTimer = this.#deps.timers.start(() => void this.#run(), delayMs)
   }
 
@@ -244,8 +275,7 @@ class Rounds implements Ownership {
 
   async #run(): Promise<void> {
     this.#cancelTimer = undefined
-    this.#fullDue ||= this.#isHinted
-    this.#isSoon = this.#isHinted = false
+    this.#soonAtMs = undefined
     try {
       await this.#inTurn(() => this.#round())
       for (const listener of this.#roundListeners) listener()
@@ -257,10 +287,14 @@ class Rounds implements Ownership {
       // Other instances may have taken the accounts: without a heartbeat this process must not act as an owner.
       if (this.#heartbeat.isOverdue) {
         this.#owned.drop()
-        this.#fullDue = true
+        this.#due.all = true
         await this.#inTurn(() => this.#owned.reportDropped())
       }
     } finally {
+      // Requested during the round: the gap begins now.
+      if (this.#soonAtMs !== undefined) {
+        this.#soonAtMs = Math.max(this.#soonAtMs, this.#deps.clock.monotonic() + this.#timing.hintGapMs)
+      }
       this.#schedule()
     }
   }
@@ -272,28 +306,51 @@ class Rounds implements Ownership {
         operation: 'accounts.ownership',
       })
       this.#owned.drop()
-      this.#fullDue = true
+      this.#due.all = true
       await this.#owned.reportDropped()
       await this.#heartbeat.register()
     }
-    const { soleProcess, deadAfterMs, settleMs } = this.#timing
-    if (!soleProcess && beatAtMs - this.#heartbeat.steadySinceMs >= settleMs) await this.#removeDead(deadAfterMs)
-    const instances = await this.#deps.store.instances()
-    const others = instances.filter(({ id }) => id !== this.instanceId)
-    this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
-    const living = instances.map(({ id }) => id).join()
+    const instances = await this.#findLiving(beatAtMs)
+    const living = instances.map(({ id }) => id)
     const isOld = beatAtMs - this.#lastFullMs >= this.#timing.fullRoundMs
-    this.#fullDue ||= isOld || living !== this.#living || (await this.#deps.store.hasUnowned())
-    if (!this.#fullDue) return
-    const moved = await this.#share.move()
-    await this.#owned.replace(this.#deps.store.mine(this.instanceId))
-    this.#fullDue = moved !== 'balanced'
-    this.#lockedRounds = moved === 'locked' ? this.#lockedRounds + 1 : 0
-    this.#lastFullMs = beatAtMs
+    this.#due.all ||= isOld
+    this.#due.share ||= living.join() !== this.#living.join() || (await this.#deps.store.hasUnowned())
     this.#living = living
+    const due = this.#due.take()
+    try {
+      await this.#work(due)
+    } catch (error) {
+      // Accounts may have moved without being read.
+      this.#due.all = true
+      throw error
+    }
+    if (due.all) this.#lastFullMs = beatAtMs
   }
 
-  async #removeDead(silentMs: number | 'all'): Promise<void> {
-    await removeInstances(this.#deps, 'heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
+  /** Reads the instances, and removes those that are dead. */
+  async #findLiving(beatAtMs: number): Promise<RegisteredInstance[]> {
+    const { soleProcess, deadAfterMs, settleMs } = this.#timing
+    const instances = await this.#deps.store.instances()
+    const isOther = ({ id }: RegisteredInstance) => id !== this.instanceId
+    const isSilent = instances.some((instance) => isOther(instance) && instance.silentMs > deadAfterMs)
+    const mayJudge = !soleProcess && beatAtMs - this.#heartbeat.steadySinceMs >= settleMs
+    const dead = isSilent && mayJudge ? await this.#removeDead(deadAfterMs) : []
+    const living = instances.filter(({ id }) => !dead.includes(id))
+    const others = living.filter(isOther)
+    this.#locks = new Map(others.flatMap(({ id, lockKey }) => (lockKey === null ? [] : [[id, lockKey] as const])))
+    return living
+  }
+
+  async #work({ all, share, accounts }: ReturnType<DueWork['take']>): Promise<void> {
+    const { store } = this.#deps
+    const { left, isChanged } = share ? await this.#share.move() : UNMOVED
+    if (share) this.#freeRounds = left === 'free' ? this.#freeRounds + 1 : 0
+    if (left !== 'nothing') this.#due.share = true
+    if (all || isChanged) await this.#owned.replace(store.mine(this.instanceId))
+    else if (accounts.length > 0) this.#owned.refresh(accounts, await store.findMine(this.instanceId, accounts))
+  }
+
+  #removeDead(silentMs: number | 'all'): Promise<string[]> {
+    return removeInstances(this.#deps, 'heartbeat', (store) => store.removeDead(this.instanceId, silentMs))
   }
 }

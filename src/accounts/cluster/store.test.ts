@@ -79,19 +79,19 @@ function conforms(open: (accounts: number) => Promise<StoreFixture>): void {
     const { store } = await open(0)
     await store.register('b', 'lock-b')
     await store.register('a', null)
-    expect(await store.instances()).toEqual([
-      { id: 'a', lockKey: null },
-      { id: 'b', lockKey: 'lock-b' },
+    expect(await locksOf(store)).toEqual([
+      ['a', null],
+      ['b', 'lock-b'],
     ])
     expect(await store.beat('b', NO_STATE)).toBe(true)
     await store.register('a', 'lock-a')
-    expect(await store.instances()).toEqual([
-      { id: 'a', lockKey: 'lock-a' },
-      { id: 'b', lockKey: null },
+    expect(await locksOf(store)).toEqual([
+      ['a', 'lock-a'],
+      ['b', null],
     ])
     await store.unregister('a')
     expect(await store.beat('a', NO_STATE)).toBe(false)
-    expect(await store.instances()).toEqual([{ id: 'b', lockKey: null }])
+    expect(await locksOf(store)).toEqual([['b', null]])
   })
 
   it('removes silent instances, all others, or those that claim their lock', async () => {
@@ -102,7 +102,42 @@ function conforms(open: (accounts: number) => Promise<StoreFixture>): void {
     expect(await store.removeDead('a', 30_000)).toEqual(['b'])
     expect((await store.removeWithoutLock(['c', 'd', 'gone'])).sort()).toEqual(['c'])
     expect(await store.removeDead('a', 'all')).toEqual(['d'])
-    expect(await store.instances()).toEqual([{ id: 'a', lockKey: 'lock-a' }])
+    expect(await locksOf(store)).toEqual([['a', 'lock-a']])
+  })
+
+  it('knows how long an instance is silent', async () => {
+    const { store, silence } = await open(0)
+    await store.register('a', null)
+    const silentMs = async () => (await store.instances())[0]?.silentMs
+    expect(await silentMs()).toBeLessThan(60_000)
+    await silence('a', 60_000)
+    expect(await silentMs()).toBeGreaterThanOrEqual(60_000)
+    await store.beat('a', NO_STATE)
+    expect(await silentMs()).toBeLessThan(60_000)
+  })
+
+  it('counts what an instance owns with every move, and as its heartbeat says', async () => {
+    const { store } = await open(10)
+    const ownedAccounts = async () => (await store.instances()).map(({ ownedAccounts }) => ownedAccounts)
+    await store.register('a', null)
+    await store.take('a', 5)
+    await store.claim('a', idOf(9))
+    await store.claim('a', idOf(9))
+    expect(await ownedAccounts()).toEqual([6])
+    await store.giveBack('a', 2)
+    await store.beat('a', NO_STATE)
+    expect(await ownedAccounts()).toEqual([4])
+    await store.beat('a', { ...NO_STATE, ownedAccounts: 3 })
+    expect(await ownedAccounts()).toEqual([3])
+    await store.unregister('a')
+    await store.register('a', null)
+    expect(await ownedAccounts()).toEqual([4])
+    expect(await store.countOwned(['a', 'b'])).toEqual(
+      new Map([
+        ['a', 4],
+        ['b', 0],
+      ]),
+    )
   })
 
   it('takes free accounts in the order of their ids, each under its next epoch', async () => {
@@ -110,13 +145,7 @@ function conforms(open: (accounts: number) => Promise<StoreFixture>): void {
     await store.register('a', null)
     await store.register('b', null)
     expect(await store.take('a', 3)).toBe(3)
-    expect(await store.shares()).toEqual({
-      owned: new Map([
-        ['a', 3],
-        ['b', 0],
-      ]),
-      free: 2,
-    })
+    expect((await store.shares(100)).free).toBe(2)
     expect(await store.take('b', 3)).toBe(2)
     expect(await store.take('b', 3)).toBe(0)
     expect([await owner(idOf(2)), await owner(idOf(3))]).toEqual([
@@ -132,9 +161,14 @@ function conforms(open: (accounts: number) => Promise<StoreFixture>): void {
     await store.take('b', 3)
     await store.unregister('b')
     expect(await store.hasUnowned()).toBe(true)
-    expect(await store.shares()).toEqual({ owned: new Map([['a', 0]]), free: 4 })
+    for (const limit of [100, 4, 2, 1]) {
+      expect(await store.shares(limit)).toEqual({ owned: new Map([['a', 0]]), free: Math.min(4, limit) })
+    }
     expect(await store.take('a', 10)).toBe(4)
-    expect(await owner(idOf(0))).toEqual({ owner: 'a', epoch: 2 })
+    expect([await owner(idOf(0)), await owner(idOf(3))]).toEqual([
+      { owner: 'a', epoch: 2 },
+      { owner: 'a', epoch: 1 },
+    ])
     expect(await store.hasUnowned()).toBe(false)
   })
 
@@ -166,7 +200,16 @@ function conforms(open: (accounts: number) => Promise<StoreFixture>): void {
     expect(await store.take('b', 5)).toBe(2)
     expect(await owner(idOf(3))).toEqual({ owner: 'b', epoch: 2 })
     await store.giveBack('a', 10)
-    expect(await store.shares()).toMatchObject({ free: 2 })
+    expect((await store.shares(100)).free).toBe(2)
+  })
+
+  it('finds those of some accounts that an instance owns', async () => {
+    const { store } = await open(3)
+    await store.register('a', null)
+    await store.take('a', 2)
+    const found = await store.findMine('a', [idOf(1), idOf(2), 'acc_missing'])
+    expect(found).toMatchObject([{ id: idOf(1), epoch: 1 }])
+    expect(await store.findMine('a', [])).toEqual([])
   })
 
   it('reads the accounts of an instance in pages, in the order of their ids', async () => {
@@ -200,12 +243,13 @@ function doesTheSame(open: (accounts: number) => Promise<StoreFixture>): void {
         ({ store }) => store.claim(id, account),
         ({ store }) => store.giveBack(id, limit),
         ({ store }) => store.hasUnowned(),
+        ({ store }) => store.countOwned(instances),
         ({ store }) => pagesOf(store, id),
       ]
       const call = calls[integer(0, calls.length - 1)]
       if (call === undefined) throw new Error('no call')
       expect(await call(database)).toEqual(await call(memory))
-      expect(await database.store.shares()).toEqual(await memory.store.shares())
+      expect(await database.store.shares(30)).toEqual(await memory.store.shares(30))
     }
     for (let index = 0; index < accounts; index += 1) {
       expect(await database.owner(idOf(index))).toEqual(await memory.owner(idOf(index)))
@@ -217,4 +261,8 @@ async function pagesOf(store: OwnershipStore, id: string) {
   const pages: { id: string; epoch: number }[][] = []
   for await (const page of store.mine(id)) pages.push(page.map(({ id, epoch }) => ({ id, epoch })))
   return pages
+}
+
+async function locksOf(store: OwnershipStore) {
+  return (await store.instances()).map(({ id, lockKey }) => [id, lockKey])
 }

@@ -201,7 +201,7 @@ export interface Ownership {
   reportSyncTotals(read: () => SyncTotals): void
   /** The error of the last heartbeat. Undefined when it was written. */
   beatFailure(): unknown
-  /** The number of accounts that no living instance owned after the last full round of this one. */
+  /** The number of accounts that no living instance owned after the last round of this one, 2,000 or more if there are many. */
   unowned(): number
   /** Registers this process and takes unowned accounts, then repeats a round every 5 s. */
   start(): Promise<void>

@@ -7,8 +7,6 @@ import type {
 import { OwnerPool } from './owner-pool.ts'
 
 export interface MemoryAccount extends OwnedAccount {
-  /** Its place in the order in which the accounts were added. */
-  number: number
   owner: string | null
   /** How often it changed its owner. */
   moves: number
@@ -29,6 +27,9 @@ export class MemoryStore implements OwnershipStore {
   readonly #instances = new Map<string, Instance>()
   readonly #accounts = new Map<string, MemoryAccount>()
   readonly #pools = new Map<string | null, OwnerPool>()
+  #ofRemoved = 0
+  /** Undefined after a change. */
+  #sortedIds: string[] | undefined
 
   constructor(now: () => number) {
     this.#now = now
@@ -45,23 +46,29 @@ export class MemoryStore implements OwnershipStore {
   addAccount(id: string): void {
     const account: MemoryAccount = {
       id,
-      number: this.#accounts.size + 1,
       owner: null,
       epoch: 0,
       paused: 0,
       watch: 1,
       accessVersion: 1,
-      mailHost: 'imap.example.com',
+      mailHost: 'imap.example.com:993',
       moves: 0,
     }
     this.#accounts.set(id, account)
     this.#pool(null).add(account)
   }
 
-  /** How many rows an index of ids has up to the free account of this number: those of lower ids. */
-  rowsUntilFree(limit: number): number {
-    const last = this.#firstFree(limit).at(-1)
-    return this.#firstFree(limit).length < limit || last === undefined ? this.#accounts.size : last.number
+  /** The number of accounts whose owner was removed. */
+  get ofRemoved(): number {
+    return this.#ofRemoved
+  }
+
+  get free(): number {
+    return this.withoutOwner + this.ofRemoved
+  }
+
+  get withoutOwner(): number {
+    return this.#pool(null).size
   }
 
   account(id: string): Readonly<MemoryAccount> | undefined {
@@ -82,12 +89,17 @@ export class MemoryStore implements OwnershipStore {
 
   async register(id: string, lockKey: string | null): Promise<void> {
     const syncTotals = this.#instances.get(id)?.syncTotals ?? null
-    this.#instances.set(id, { heartbeatAtMs: this.#now(), syncTotals, lockKey })
+    const ownedAccounts = this.#pool(id).size
+    if (!this.#instances.has(id)) this.#ofRemoved -= ownedAccounts
+    this.#sortedIds = undefined
+    this.#instances.set(id, { heartbeatAtMs: this.#now(), syncTotals, lockKey, ownedAccounts })
   }
 
   async beat(id: string, state: BeatState): Promise<boolean> {
-    if (!this.#instances.has(id)) return false
-    this.#instances.set(id, { heartbeatAtMs: this.#now(), ...state })
+    const instance = this.#instances.get(id)
+    if (instance === undefined) return false
+    const ownedAccounts = state.ownedAccounts ?? instance.ownedAccounts
+    this.#instances.set(id, { ...state, heartbeatAtMs: this.#now(), ownedAccounts })
     return true
   }
 
@@ -102,39 +114,54 @@ export class MemoryStore implements OwnershipStore {
   }
 
   async unregister(id: string): Promise<void> {
-    this.#instances.delete(id)
+    this.#delete(id)
   }
 
   async instances(): Promise<RegisteredInstance[]> {
-    const rows = [...this.#instances].map(([id, { lockKey }]) => ({ id, lockKey }))
-    return rows.sort((left, right) => (left.id < right.id ? -1 : 1))
+    this.#sortedIds ??= [...this.#instances.keys()].sort()
+    const nowMs = this.#now()
+    return this.#sortedIds.flatMap((id) => {
+      const instance = this.#instances.get(id)
+      if (instance === undefined) return []
+      const { lockKey, heartbeatAtMs, ownedAccounts = 0 } = instance
+      return [{ id, lockKey, ownedAccounts, silentMs: nowMs - heartbeatAtMs }]
+    })
+  }
+
+  async countOwned(ids: readonly string[]): Promise<Map<string, number>> {
+    return new Map(ids.map((id) => [id, this.#pool(id).size]))
+  }
+
+  async shares(limit: number): Promise<{ owned: Map<string, number | null>; free: number }> {
+    const owned = new Map([...this.#instances].map(([id, { ownedAccounts = 0 }]) => [id, ownedAccounts]))
+    return { owned, free: owned.size === 0 ? 0 : Math.min(limit, this.free) }
   }
 
   async hasUnowned(): Promise<boolean> {
     return this.#pool(null).size > 0
   }
 
-  async shares(): Promise<{ owned: Map<string, number>; free: number }> {
-    const owned = new Map([...this.#instances.keys()].map((id) => [id, this.#pool(id).size]))
-    const taken = [...owned.values()].reduce((sum, count) => sum + count, 0)
-    return { owned, free: this.#accounts.size - taken }
-  }
-
   async take(me: string, limit: number): Promise<number> {
     const free = this.#firstFree(limit)
     for (const account of free) this.#own(account, me)
+    this.#addOwned(me, free.length)
     return free.length
   }
 
   async claim(me: string, accountId: string): Promise<OwnedAccount | undefined> {
     const account = this.#accounts.get(accountId)
     if (account === undefined) return undefined
-    if (!this.#isLiving(account.owner) && this.#instances.has(me)) this.#own(account, me)
+    if (!this.#isLiving(account.owner) && this.#instances.has(me)) {
+      this.#own(account, me)
+      this.#addOwned(me, 1)
+    }
     return account.owner === me ? read(account) : undefined
   }
 
   async giveBack(me: string, limit: number): Promise<void> {
-    for (const account of this.#pool(me).last(limit)) this.#move(account, null)
+    const newest = this.#pool(me).last(limit)
+    for (const account of newest) this.#move(account, null)
+    this.#addOwned(me, -newest.length)
   }
 
   async *mine(me: string): AsyncGenerator<OwnedAccount[]> {
@@ -147,8 +174,29 @@ export class MemoryStore implements OwnershipStore {
   }
 
   #firstFree(limit: number): MemoryAccount[] {
-    const free = [...this.#pools].filter(([owner]) => !this.#isLiving(owner)).flatMap(([, pool]) => pool.first(limit))
-    return free.sort((left, right) => (left.id < right.id ? -1 : 1)).slice(0, limit)
+    const free = this.#pool(null).first(limit)
+    for (const pool of free.length < limit && this.#ofRemoved > 0 ? this.#removedPools() : [])
+      free.push(...pool.first(limit - free.length))
+    return free
+  }
+
+  /** In the order of their owners. */
+  #removedPools(): OwnerPool[] {
+    const removed: [string, OwnerPool][] = []
+    for (const [owner, pool] of this.#pools) {
+      if (owner !== null && pool.size > 0 && !this.#instances.has(owner)) removed.push([owner, pool])
+    }
+    return removed.sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pool]) => pool)
+  }
+
+  async findMine(me: string, accountIds: readonly string[]): Promise<OwnedAccount[]> {
+    const accounts = accountIds.flatMap((id) => this.#accounts.get(id) ?? [])
+    return accounts.filter(({ owner }) => owner === me).map(read)
+  }
+
+  #addOwned(me: string, count: number): void {
+    const instance = this.#instances.get(me)
+    if (instance !== undefined) instance.ownedAccounts = (instance.ownedAccounts ?? 0) + count
   }
 
   #isLiving(owner: string | null): boolean {
@@ -157,8 +205,14 @@ export class MemoryStore implements OwnershipStore {
 
   #remove(isDead: (id: string, instance: Instance) => boolean): string[] {
     const dead = [...this.#instances].filter(([id, instance]) => isDead(id, instance)).map(([id]) => id)
-    for (const id of dead) this.#instances.delete(id)
+    for (const id of dead) this.#delete(id)
     return dead
+  }
+
+  #delete(id: string): void {
+    if (!this.#instances.delete(id)) return
+    this.#ofRemoved += this.#pool(id).size
+    this.#sortedIds = undefined
   }
 
   #own(account: MemoryAccount, owner: string): void {
@@ -168,6 +222,8 @@ export class MemoryStore implements OwnershipStore {
 
   #move(account: MemoryAccount, owner: string | null): void {
     this.#pool(account.owner).left()
+    if (account.owner !== null && !this.#isLiving(account.owner)) this.#ofRemoved -= 1
+    if (owner !== null && !this.#isLiving(owner)) this.#ofRemoved += 1
     account.owner = owner
     account.moves += 1
     this.#pool(owner).add(account)

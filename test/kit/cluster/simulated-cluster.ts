@@ -39,7 +39,9 @@ export class SimulatedCluster {
   /** When an account lost its owner, by id, until another instance runs it. */
   readonly #lostAtMs = new Map<string, number>()
   #takeOversMs: number[] = []
+  #moves = 0
   #count = 0
+  readonly #random = seededRandom(1)
 
   constructor(costs: StatementCosts, accounts: number) {
     this.database = new SimulatedDatabase(this.time, this.store, costs)
@@ -68,11 +70,15 @@ export class SimulatedCluster {
       timers: this.#timers(isAlive, clockRate),
       log: silentLog,
       instanceId: id,
+      random: this.#random,
       presence,
       onInstanceDead: async () => {},
     })
     const instance: SimulatedInstance = { id, ownership, presence, isAlive: true }
     ownership.onChange(({ gained }) => this.#recordTakeOvers(gained))
+    ownership.onChange(({ gained }) => {
+      this.#moves += gained.length
+    })
     this.instances.push(instance)
     await ownership.start()
     return instance
@@ -108,6 +114,13 @@ export class SimulatedCluster {
     return taken
   }
 
+  /** How many accounts began to run at another instance since the last call. */
+  takeMoves(): number {
+    const moves = this.#moves
+    this.#moves = 0
+    return moves
+  }
+
   /** Accounts that lost their owner and have no new one. */
   get waiting(): number {
     return this.#lostAtMs.size
@@ -138,6 +151,17 @@ export class SimulatedCluster {
           if (isAlive()) run()
         }, delayMs / clockRate),
     }
+  }
+}
+
+/** mulberry32: every run of a simulation makes the same choices. */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
 

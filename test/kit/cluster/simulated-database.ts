@@ -4,9 +4,12 @@ import type { SimulatedTime } from './simulated-time.ts'
 
 /** What statements cost the database, as `npm run bench scaling` measures it. */
 export interface StatementCosts {
-  /** Time of one core for any statement, and in addition for each row. */
+  /** Time of one core for any statement. */
   statementMs: number
+  /** In addition for each row that is read, range of an index that is looked up, lock that is listed, and row that is written. */
   readRowMs: number
+  lookupMs: number
+  lockMs: number
   writtenRowMs: number
   roundTripMs: number
   /** How many statements it runs at once. */
@@ -25,6 +28,8 @@ interface Call {
   kind: string
   statements: number
   read?: number
+  lookups?: number
+  locks?: number
   written?: number
 }
 
@@ -67,34 +72,40 @@ export class SimulatedDatabase {
   connect(isAlive: () => boolean): OwnershipStore {
     const store = this.#store
     const run = <T>(call: Call, body: () => Promise<T>) => this.run(call, body, isAlive)
-    const write = <T>(kind: string, rows: { read?: number; written?: number }, body: () => Promise<T>) =>
-      run({ kind, statements: TRANSACTION + 1, ...rows }, body)
+    const one = <T>(kind: string, rows: Omit<Call, 'kind' | 'statements'>, body: () => Promise<T>) =>
+      run({ kind, statements: 1, ...rows }, body)
+    /** An index has a range for each owner, and the server looks up the beginning of each. */
+    const owners = () => store.instanceCount + (store.ofRemoved > 0 ? 1 : 0)
     return {
-      register: (id, lockKey) => write('register', { written: 1 }, () => store.register(id, lockKey)),
-      beat: (id, state) => write('heartbeat', { read: 1, written: 1 }, () => store.beat(id, state)),
+      register: (id, lockKey) => one('register', { written: 1 }, () => store.register(id, lockKey)),
+      beat: (id, state) => one('heartbeat', { read: 1, written: 1 }, () => store.beat(id, state)),
       removeDead: (me, silentMs) =>
-        write('remove dead', { read: store.instanceCount }, () => store.removeDead(me, silentMs)),
-      removeWithoutLock: (ids) => write('remove dead', { read: ids.length }, () => store.removeWithoutLock(ids)),
-      unregister: (id) => write('register', { written: 1 }, () => store.unregister(id)),
-      instances: () => run({ kind: 'instances', statements: 1, read: store.instanceCount }, () => store.instances()),
-      hasUnowned: () => run({ kind: 'find free', statements: 1, read: 1 }, () => store.hasUnowned()),
-      shares: () =>
-        run({ kind: 'shares', statements: 2, read: store.instanceCount + store.accountCount }, () => store.shares()),
-      take: (me, limit) => this.#take(me, limit, isAlive),
-      claim: (me, accountId) => write('claim', { read: 2, written: 1 }, () => store.claim(me, accountId)),
-      giveBack: (me, limit) => write('give back', { read: limit, written: limit }, () => store.giveBack(me, limit)),
+        one('remove dead', { read: store.instanceCount }, () => store.removeDead(me, silentMs)),
+      removeWithoutLock: (ids) => one('remove dead', { read: ids.length }, () => store.removeWithoutLock(ids)),
+      unregister: (id) => one('register', { written: 1 }, () => store.unregister(id)),
+      instances: () => one('instances', { read: store.instanceCount }, () => store.instances()),
+      hasUnowned: () => one('find free', { read: 1 }, () => store.hasUnowned()),
+      countOwned: (ids) => one('count', { read: ids.length }, () => store.countOwned(ids)),
+      shares: (limit) => {
+        const read = store.instanceCount + Math.min(limit, store.withoutOwner) + store.ofRemoved
+        return one('shares', { read, lookups: owners() }, () => store.shares(limit))
+      },
+      take(me, limit) {
+        const isOfRemoved = store.withoutOwner < limit
+        const statements = TRANSACTION + (isOfRemoved ? 5 : 3)
+        const taken = Math.min(limit, store.free)
+        const lookups = isOfRemoved ? owners() : 0
+        return run({ kind: 'take', statements, read: taken, lookups, written: taken + 1 }, () => store.take(me, limit))
+      },
+      claim: (me, accountId) =>
+        run({ kind: 'claim', statements: TRANSACTION + 3, read: 3, written: 2 }, () => store.claim(me, accountId)),
+      giveBack: (me, limit) =>
+        run({ kind: 'give back', statements: TRANSACTION + 3, read: limit, written: limit + 1 }, () =>
+          store.giveBack(me, limit),
+        ),
+      findMine: (me, accountIds) => one('read own', { read: accountIds.length }, () => store.findMine(me, accountIds)),
       mine: (me) => this.#mine(me, isAlive),
     }
-  }
-
-  async #take(me: string, limit: number, isAlive: () => boolean): Promise<number> {
-    // The index of ids is read until enough free accounts were found.
-    const read = this.#store.rowsUntilFree(limit)
-    return this.run(
-      { kind: 'take', statements: TRANSACTION + 2, read, written: limit },
-      () => this.#store.take(me, limit),
-      isAlive,
-    )
   }
 
   async *#mine(me: string, isAlive: () => boolean): AsyncGenerator<OwnedAccount[]> {
@@ -105,12 +116,13 @@ export class SimulatedDatabase {
   }
 
   async run<T>(call: Call, body: () => Promise<T>, isAlive: () => boolean): Promise<T> {
-    const { statements, read = 0, written = 0 } = call
-    const { statementMs, readRowMs, writtenRowMs, roundTripMs } = this.#costs
-    const cpuMs = statements * statementMs + read * readRowMs + written * writtenRowMs
+    const { statements, read = 0, lookups = 0, locks = 0, written = 0 } = call
+    const { statementMs, readRowMs, lookupMs, lockMs, writtenRowMs, roundTripMs } = this.#costs
+    const readMs = read * readRowMs + lookups * lookupMs + locks * lockMs
+    const cpuMs = statements * statementMs + readMs + written * writtenRowMs
     const load = this.#loads.get(call.kind) ?? { statements: 0, rowsRead: 0, rowsWritten: 0, cpuMs: 0 }
     load.statements += statements
-    load.rowsRead += read
+    load.rowsRead += read + lookups + locks
     load.rowsWritten += written
     load.cpuMs += cpuMs
     this.#loads.set(call.kind, load)

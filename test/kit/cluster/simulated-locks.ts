@@ -26,7 +26,7 @@ export class SimulatedLocks {
       isPooled: false,
       read: () =>
         this.#database.run(
-          { kind: 'locks', statements: 1, read: this.#held.size },
+          { kind: 'locks', statements: 1, locks: this.#held.size },
           async () => ({ keys: new Set(this.#held), sessionMs: this.#time.nowMs - sinceMs }),
           isAlive,
         ),
