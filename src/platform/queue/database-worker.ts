@@ -33,6 +33,8 @@ const ABANDON_MS = 2000
 /** An open transaction locks due jobs that could not be claimed: retry soon. */
 const LOCKED_MS = 50
 const FULL_EVERY_MS = 100
+/** Shortest interval between two reads that hints cause. */
+const HINT_EVERY_MS = 100
 const BROKEN: Backoff = { baseMs: 100, capMs: 5000 }
 /** Due again at once; not counted as a failure. */
 const INTERRUPTED = { outcome: 'interrupted', nextMs: 0 } as const
@@ -62,6 +64,7 @@ export class DatabaseWorker implements Worker {
   #timerAt = Number.POSITIVE_INFINITY
   #errors = 0
   #fullAt = Number.NEGATIVE_INFINITY
+  #polledAt = Number.NEGATIVE_INFINITY
   #stopping: Promise<void> | undefined
   readonly #closed = new AbortController()
 
@@ -95,6 +98,12 @@ export class DatabaseWorker implements Worker {
   wake(): void {
     this.#mayBeDue = true
     this.#cycle()
+  }
+
+  /** Checks for due jobs soon, because another instance is busy. Every instance gets such a hint, so it reads before it claims. */
+  wakeByHint(): void {
+    if (this.hasCapacity) this.#wakeIn(Math.max(1, this.#polledAt + HINT_EVERY_MS - this.#deps.clock.monotonic()))
+    else this.#mayBeDue = true
   }
 
   stop(graceMs: number): Promise<void> {
@@ -223,6 +232,7 @@ export class DatabaseWorker implements Worker {
 
   /** Reads before it writes: an idle queue costs one small read per `pollMs`. */
   async #poll(): Promise<void> {
+    this.#polledAt = this.#deps.clock.monotonic()
     try {
       await this.#setTimer(0)
     } catch {

@@ -86,6 +86,50 @@ describeEachDatabase('a job that is added while it runs', (open) => {
   })
 })
 
+describeEachDatabase('an idle worker', (open) => {
+  it('only reads when other instances are busy, and runs what is due', async () => {
+    const db = await open()
+    let transactions = 0
+    const counted: Db = {
+      ...db,
+      transaction(body, options) {
+        transactions += 1
+        return db.transaction(body, options)
+      },
+    }
+    const bus = memoryBus({ log: silentLog })
+    const join = (instanceId: string, db: Db) =>
+      databaseQueue({
+        db,
+        bus,
+        clock: systemClock,
+        ids: idGenerator(systemClock),
+        log: silentLog,
+        instanceId,
+        pollMs: 60_000,
+      })
+    const [idle, other] = [join('ins_1', counted), join('ins_2', db)]
+    onTestFinished(() => idle.close())
+    onTestFinished(() => other.close())
+    const seen = record(idle)
+    await other.add('queue', 'first')
+    await eventually(() => expect(seen.keys).toEqual(['first']))
+    await eventually(async () => {
+      const before = transactions
+      await setTimeout(50)
+      expect(transactions).toBe(before)
+    })
+    const before = transactions
+    for (let hint = 0; hint < 10; hint += 1) {
+      bus.publish('jobs:queue', 'ins_2')
+      await setTimeout(20)
+    }
+    expect(transactions).toBe(before)
+    await other.add('queue', 'second')
+    await eventually(() => expect(seen.keys).toEqual(['first', 'second']))
+  })
+})
+
 async function makeWorld(open: Databases): Promise<QueueWorld> {
   const place = await open.place()
   const { databaseUrl: url } = place

@@ -46,6 +46,14 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
   }
 
   const wakeOthers = (queue: string) => bus.publish(topic(queue), instanceId)
+  /** When another instance has woken all idle ones, by queue; monotonic. */
+  const hintedAtMs = new Map<string, number>()
+
+  /** Of many busy instances, one wakes the idle ones. */
+  function wakeOthersOnce(queue: string): void {
+    const sinceMs = deps.clock.monotonic() - (hintedAtMs.get(queue) ?? Number.NEGATIVE_INFINITY)
+    if (sinceMs >= HINTED_MS) wakeOthers(queue)
+  }
 
   async function releaseExpired(): Promise<void> {
     try {
@@ -71,7 +79,7 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
     work(queue, options, run) {
       if (workers.has(queue)) throw new Error(`this process already has a worker of the queue "${queue}"`)
       const worker = new DatabaseWorker(
-        { ...deps, pollMs, backoff, onFull: () => wakeOthers(queue) },
+        { ...deps, pollMs, backoff, onFull: () => wakeOthersOnce(queue) },
         queue,
         options,
         run,
@@ -79,7 +87,9 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
       workers.set(queue, worker)
       expiry ??= setInterval(() => void releaseExpired(), expiryMs)
       const unsubscribe = bus.subscribe(topic(queue), (from) => {
-        if (from !== instanceId) worker.wake()
+        if (from === instanceId) return
+        hintedAtMs.set(queue, deps.clock.monotonic())
+        worker.wakeByHint()
       })
       return {
         async stop(graceMs) {
@@ -100,5 +110,8 @@ export function databaseQueue(deps: DatabaseQueueDeps): Queue {
     },
   }
 }
+
+/** A hint of another instance is as good as an own one for so long. */
+const HINTED_MS = 100
 
 const topic = (queue: string) => `jobs:${queue}`
