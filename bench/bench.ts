@@ -2,6 +2,7 @@ import { backfill } from './backfill.ts'
 import { burst } from './burst.ts'
 import { calendar } from './calendar.ts'
 import { contacts } from './contacts.ts'
+import { costs } from './costs.ts'
 import { deliver } from './deliver.ts'
 import { files } from './files.ts'
 import { firstAccount } from './first-account.ts'
@@ -43,6 +44,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   streams,
   responsive,
   tables,
+  costs,
   scaling,
   files,
 }

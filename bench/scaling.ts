@@ -1,18 +1,19 @@
 import { SimulatedCluster } from '../test/kit/cluster/simulated-cluster.ts'
-import type { StatementCosts } from '../test/kit/cluster/simulated-database.ts'
+import { measureQueue } from './scaling/queue-load.ts'
 import { runScenario, type ScenarioResult, scenarios } from './scaling/scenarios.ts'
+import { MEASURED, measureStatements } from './scaling/statement-costs.ts'
 
 const INSTANCES = Number(process.env.BENCH_INSTANCES ?? 1000)
 const ACCOUNTS = Number(process.env.BENCH_ACCOUNTS ?? 1_000_000)
-
-const COSTS: StatementCosts = { statementMs: 0.03, readRowMs: 0.0002, writtenRowMs: 0.02, roundTripMs: 0.5, cores: 16 }
 
 /**
  * The ownership of accounts with 1,000 instances and 1,000,000 accounts in one process, on a simulated clock and a store in
  * memory: shares, times of take-overs, and what the database and the bus must carry. Prints the results as JSON at the end.
  */
 export async function scaling(say: (line: string) => void): Promise<void> {
-  const cluster = new SimulatedCluster(COSTS, ACCOUNTS)
+  const hasServer = process.env.BENCH_STORES !== 'none'
+  const costs = (hasServer ? await measureStatements(say) : undefined) ?? MEASURED
+  const cluster = new SimulatedCluster(costs, ACCOUNTS)
   const results: ScenarioResult[] = []
   for (const scenario of scenarios(INSTANCES)) {
     const startedMs = performance.now()
@@ -20,11 +21,12 @@ export async function scaling(say: (line: string) => void): Promise<void> {
     results.push(result)
     report(result, performance.now() - startedMs, say)
   }
-  say(JSON.stringify({ instances: INSTANCES, accounts: ACCOUNTS, costs: COSTS, results }))
+  if (hasServer) await measureQueue(say)
+  say(JSON.stringify({ instances: INSTANCES, accounts: ACCOUNTS, costs, results }))
 }
 
 function report(
-  { name, instances, shares, takeOver, load }: ScenarioResult,
+  { name, instances, shares, takeOver, moves, load }: ScenarioResult,
   tookMs: number,
   say: (line: string) => void,
 ) {
@@ -34,7 +36,7 @@ function report(
     `${name}: ${instances} instances, ${load.seconds} s simulated in ${(tookMs / 1000).toFixed(1)} s, ${memory.toFixed(0)} MB`,
   )
   const { least, median, most, fair } = shares
-  say(`  accounts of an instance   ${least} · ${median} · ${most} (fair ${fair.toFixed(1)})`)
+  say(`  accounts of an instance   ${least} · ${median} · ${most} (fair ${fair.toFixed(1)}), ${count(moves)} moved`)
   if (takeOver !== undefined) {
     const { accounts, p50Ms, p99Ms, mostMs, neverTaken } = takeOver
     const times = [p50Ms, p99Ms, mostMs].map((ms) => (ms / 1000).toFixed(2)).join(' · ')

@@ -77,8 +77,8 @@ export async function findServer(): Promise<Server | undefined> {
   }
 }
 
-/** Starts a temporary server with an empty database. */
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+/** Starts a temporary server with an empty database. `settings` take precedence over those of tests. */
+export async function startOwnPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'posthorn-postgres-'))
   // Started as root, the server runs as the user "postgres", which must be able to enter the folder.
   await chmod(folder, 0o755)
@@ -98,7 +98,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     createPostgresUser: process.getuid?.() === 0,
     // Each connection would hash its password thousands of times.
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--no-instructions', '--set=scram_iterations=1'],
-    postgresFlags: FLAGS,
+    postgresFlags: Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     onLog: (message) => void output.push(String(message)),
     onError: (error) => void output.push(String(error)),
   })
@@ -149,7 +149,7 @@ async function isOpenToOthers(path: string): Promise<boolean> {
 }
 
 /** Settings of a temporary server: no flush to disk, loopback only. */
-const FLAGS = Object.entries({
+const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   // Nothing vacuums or replicates databases that live for a second.
@@ -163,7 +163,7 @@ const FLAGS = Object.entries({
   unix_socket_directories: '',
   shared_buffers: '64MB',
   max_wal_size: '1GB',
-}).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
 
 async function migrate(url: string): Promise<void> {
   const db = openPostgres({ url, maxConnections: 1, onError: console.error })
