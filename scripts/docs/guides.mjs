@@ -21,7 +21,17 @@ const GROUPS = [
   { name: 'Move here', guides: ['comparison', 'from-nylas', 'from-emailengine'] },
   {
     name: 'Operate',
-    guides: ['production', 'settings', 'operations', 'providers', 'admin', 'security', 'performance', 'versioning'],
+    guides: [
+      'production',
+      'settings',
+      'operations',
+      'scaling',
+      'providers',
+      'admin',
+      'security',
+      'performance',
+      'versioning',
+    ],
   },
   { name: 'Project', guides: ['glossary', 'specification', 'mail', 'design', 'contributing', 'style', 'decisions'] },
 ]
