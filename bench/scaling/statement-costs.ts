@@ -15,13 +15,14 @@ const ME = 'ins_00001'
 /** Of the server that the simulation assumes: in the same data centre, with a core for each of so many statements. */
 const NETWORK = { roundTripMs: 0.5, cores: 16 }
 
-/** Without a server: as measured on two cores at 2.1 GHz with PostgreSQL 18. */
+/** Without a server: as measured on two busy cores. */
 export const MEASURED: StatementCosts = {
-  statementMs: 0.03,
-  readRowMs: 0.0005,
-  lookupMs: 0.003,
-  lockMs: 0.001,
-  writtenRowMs: 0.02,
+  statementMs: 0.18,
+  readRowMs: 0.0012,
+  countedRowMs: 0.00013,
+  lookupMs: 0.0074,
+  lockMs: 0.002,
+  writtenRowMs: 0.04,
   ...NETWORK,
 }
 
@@ -74,7 +75,7 @@ async function measure(db: Db, say: (line: string) => void): Promise<StatementCo
   await time('look for an account without an owner', () => store.hasUnowned())
   const shares = await time('read the shares', () => store.shares(20 * INSTANCES))
   await time('read the own accounts', () => readAll(store.mine(ME)))
-  await time('count the accounts of all, by owner', () => countAll(db))
+  const counted = await time('count the accounts of all, by owner', () => countAll(db))
   const moved = await time('give back 200 accounts, then take them', async () => {
     await store.giveBack(ME, 200)
     await store.take(ME, 200)
@@ -83,6 +84,7 @@ async function measure(db: Db, say: (line: string) => void): Promise<StatementCo
   return {
     statementMs: empty,
     readRowMs: (instances - empty) / INSTANCES,
+    countedRowMs: (counted - empty) / ACCOUNTS,
     lookupMs: (shares - instances) / INSTANCES,
     lockMs: (locks - empty) / INSTANCES,
     // Ten statements.

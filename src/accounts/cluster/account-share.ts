@@ -27,7 +27,7 @@ export interface Moved {
 const MOVED_PER_TRANSACTION = 200
 /** So many free accounts are counted, and more for many instances. */
 const FREE_COUNTED = 2000
-const FREE_COUNTED_PER_INSTANCE = 20
+const FREE_COUNTED_PER_INSTANCE = 100
 /** Part of its surplus that an instance releases per round, so that even a large one is gone within minutes. */
 const RELEASED_PART = 1 / 20
 
@@ -58,7 +58,7 @@ export class AccountShare {
       // Removed since the heartbeat: the next round registers again.
       if (!owned.has(instanceId)) return { left: 'unfinished', isChanged }
       const { take, giveBack } = isUncounted
-        ? { take: takeOfMany(instanceId, owned), giveBack: 0 }
+        ? { take: takeOfMany(instanceId, owned, free), giveBack: 0 }
         : fairMove({ me: instanceId, owned, free })
       if (giveBack > 0) return { left: 'unfinished', isChanged: (await this.#release(giveBack)) || isChanged }
       const taken = await this.#take(take)
@@ -112,11 +112,11 @@ export class AccountShare {
 }
 
 /**
- * How many accounts an instance takes while more are free than it counts, as when all instances start: all take at the same pace, and one
- * that is far ahead of the others waits for them.
+ * How many accounts an instance takes while more are free than it counts, as when all instances start: an equal part of
+ * those counted, so that all go at the same pace, and nothing if it is far ahead of the others.
  */
-function takeOfMany(me: string, owned: ReadonlyMap<string, number>): number {
+function takeOfMany(me: string, owned: ReadonlyMap<string, number>, free: number): number {
   const total = [...owned.values()].reduce((sum, count) => sum + count, 0)
   const isAhead = (owned.get(me) ?? 0) > (2 * total) / owned.size + MOVED_PER_TRANSACTION
-  return isAhead ? 0 : MOVED_PER_TRANSACTION
+  return isAhead ? 0 : Math.min(MOVED_PER_TRANSACTION, Math.floor(free / owned.size))
 }

@@ -9,6 +9,7 @@ const SECOND = 1000
 const COSTS = {
   statementMs: 0.03,
   readRowMs: 0.001,
+  countedRowMs: 0.0002,
   lookupMs: 0.004,
   lockMs: 0.001,
   writtenRowMs: 0.02,

@@ -6,8 +6,9 @@ import type { SimulatedTime } from './simulated-time.ts'
 export interface StatementCosts {
   /** Time of one core for any statement. */
   statementMs: number
-  /** In addition for each row that is read, range of an index that is looked up, lock that is listed, and row that is written. */
+  /** In addition for each row that is returned, row that is only counted, range of an index that is looked up, lock that is listed, and row that is written. */
   readRowMs: number
+  countedRowMs: number
   lookupMs: number
   lockMs: number
   writtenRowMs: number
@@ -28,6 +29,7 @@ interface Call {
   kind: string
   statements: number
   read?: number
+  counted?: number
   lookups?: number
   locks?: number
   written?: number
@@ -87,8 +89,8 @@ export class SimulatedDatabase {
       hasUnowned: () => one('find free', { read: 1 }, () => store.hasUnowned()),
       countOwned: (ids) => one('count', { read: ids.length }, () => store.countOwned(ids)),
       shares: (limit) => {
-        const read = store.instanceCount + Math.min(limit, store.withoutOwner) + store.ofRemoved
-        return one('shares', { read, lookups: owners() }, () => store.shares(limit))
+        const counted = Math.min(limit, store.withoutOwner) + store.ofRemoved
+        return one('shares', { read: store.instanceCount, counted, lookups: owners() }, () => store.shares(limit))
       },
       take(me, limit) {
         const isOfRemoved = store.withoutOwner < limit
@@ -116,13 +118,13 @@ export class SimulatedDatabase {
   }
 
   async run<T>(call: Call, body: () => Promise<T>, isAlive: () => boolean): Promise<T> {
-    const { statements, read = 0, lookups = 0, locks = 0, written = 0 } = call
-    const { statementMs, readRowMs, lookupMs, lockMs, writtenRowMs, roundTripMs } = this.#costs
-    const readMs = read * readRowMs + lookups * lookupMs + locks * lockMs
+    const { statements, read = 0, counted = 0, lookups = 0, locks = 0, written = 0 } = call
+    const { statementMs, readRowMs, countedRowMs, lookupMs, lockMs, writtenRowMs, roundTripMs } = this.#costs
+    const readMs = read * readRowMs + counted * countedRowMs + lookups * lookupMs + locks * lockMs
     const cpuMs = statements * statementMs + readMs + written * writtenRowMs
     const load = this.#loads.get(call.kind) ?? { statements: 0, rowsRead: 0, rowsWritten: 0, cpuMs: 0 }
     load.statements += statements
-    load.rowsRead += read + lookups + locks
+    load.rowsRead += read + counted + lookups + locks
     load.rowsWritten += written
     load.cpuMs += cpuMs
     this.#loads.set(call.kind, load)
