@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserAvailable, launchBrowser } from '../kit/browser/browser.ts'
 import { screenshots } from '../kit/browser/screenshots.ts'
@@ -12,6 +12,9 @@ import { OPERATOR, type PortalVisit, signIn, visitPortal } from '../scenarios/po
 import { PORTAL_PAGES } from '../scenarios/portal-walk.ts'
 import { dovecotAvailable } from '../servers/dovecot.ts'
 import { radicaleAvailable } from '../servers/radicale.ts'
+
+/** What the cells of a row show. */
+const cells = (row: Locator) => row.getByRole('cell').allInnerTexts()
 
 /** Once compressed, what a first visit of the overview loads. */
 const MAX_FIRST_LOAD = 250_000
@@ -341,6 +344,13 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
     const people = page.getByRole('row').filter({ hasText: 'People' })
     await people.getByText('1 contact not readable').waitFor()
     await people.getByText('4', { exact: true }).waitFor()
+    expect(await cells(people)).toEqual([
+      expect.stringMatching(/^People/),
+      '4',
+      expect.stringMatching(/now|ago/),
+      'Can change',
+    ])
+    const contacts = page.getByRole('table', { name: 'Contacts' }).locator('tbody tr')
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 860 })
       await visit.inspect(`address books with problems at ${width}`)
@@ -348,13 +358,20 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
       await page.getByText('This address book cannot be read at the moment').waitFor()
       await page.getByText('the CardDAV server refused the request (403)').waitFor()
       await page.getByText(/Next attempt:/).waitFor()
-      await page.getByText('Lamps of the North').waitFor()
+      await expect.poll(() => contacts.count()).toBe(1)
+      await contacts.filter({ hasText: 'Lamps of the North' }).waitFor()
       await visit.inspect(`address book that is refused at ${width}`)
       await page.getByRole('button', { name: 'All address books' }).click()
       await page.getByRole('button', { name: /^People/ }).click()
       await page.getByText('The vCard has more than 20,000 lines.').waitFor()
       await page.getByText('ines@brandt.example +1').waitFor()
       await page.getByText(HOSTILE).waitFor()
+      await expect.poll(() => contacts.count()).toBe(4)
+      if (width === 1280) {
+        const row = contacts.filter({ hasText: 'Ines Brandt' })
+        const shown = ['Ines Brandt', 'ines@brandt.example +1', 'Brandt Architects', 'Customers, Friends']
+        expect(await cells(row)).toEqual([...shown, expect.stringMatching(/now|ago/)])
+      }
       await visit.inspect(`address book with an unreadable contact at ${width}`)
       await page.getByRole('button', { name: 'All address books' }).click()
     }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { Locator } from 'playwright-core'
 import { expect } from 'vitest'
 import { eventually } from '../kit/eventually.ts'
@@ -107,15 +108,23 @@ export async function walkMicrosoftConnection(stage: ConnectionsStage): Promise<
   await open('/connections?create=1')
   const dialog = page.getByRole('dialog')
   const add = dialog.getByRole('button', { name: 'Add the connection' })
-  await dialog.getByLabel('Name').fill('Initech')
-  await dialog.getByLabel('Application id').fill(microsoft.client.id)
-  await dialog.getByText('A certificate', { exact: true }).click()
   const [key, certificate] = [dialog.getByLabel('Private key'), dialog.getByLabel('Certificate', { exact: true })]
+  await dialog.getByText('A certificate', { exact: true }).click()
+  await key.fill(own.privateKey)
+  await certificate.fill(own.certificate)
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Add a connection' }).first().click()
+  await dialog.getByText('A certificate', { exact: true }).click()
+  // What was entered is gone once the dialog is closed.
+  expect([await key.inputValue(), await certificate.inputValue()]).toEqual(['', ''])
+  await dialog.getByLabel('Name').fill(' Initech ')
+  await dialog.getByLabel('Application id').fill(` ${microsoft.client.id} `)
   await key.fill('no key')
   await certificate.fill(own.certificate)
   const tenant = dialog.getByLabel('Tenant')
   await refused(visit, tenant, 'the id or a domain of one tenant', () => fillAnd(tenant, 'common', add))
-  await refused(visit, key, 'an RSA key in PEM form', () => fillAnd(tenant, tenantId, add))
+  await refused(visit, key, 'an RSA key in PEM form', () => fillAnd(tenant, ` ${tenantId} `, add))
   await refused(visit, certificate, 'Does not belong to the private key', () => fillAnd(key, other.privateKey, add))
   await refused(visit, certificate, 'AADSTS700027', () => fillAnd(key, own.privateKey, add))
   await inspect('refused certificate at 1280')
@@ -125,7 +134,24 @@ export async function walkMicrosoftConnection(stage: ConnectionsStage): Promise<
   acme.certificates.push(own.certificate)
   await add.click()
   await page.getByRole('heading', { level: 1, name: 'Initech' }).waitFor()
-  await page.getByText(/^The certificate [0-9a-f]{64}$/).waitFor()
+  await visit.toast('Initech accepts the credentials.')
+  const thumbprint = new X509Certificate(own.certificate).fingerprint256.replaceAll(':', '').toLowerCase()
+  const { id, ...stored } = (await owner.get('/connections')).json.connections[0]
+  expect(new URL(page.url()).pathname).toMatch(new RegExp(`/connections/${id}$`))
+  expect(stored).toMatchObject({
+    provider: 'microsoft',
+    kind: 'tenant',
+    name: 'Initech',
+    tenantId,
+    clientId: microsoft.client.id,
+    thumbprint,
+    hasSecret: true,
+    status: 'connected',
+  })
+  const shown = await page.locator('dl.fields').innerText()
+  expect(shown).toContain(`Tenant\n${tenantId}`)
+  expect(shown).toContain(`Application id\n${microsoft.client.id}`)
+  expect(shown).toContain(`Signs in with\nThe certificate ${thumbprint}`)
   expect(await page.content()).not.toMatch(ANYTHING_SECRET)
   for (const [width, size] of Object.entries({ 1280: DESKTOP, 390: PHONE })) {
     await page.setViewportSize(size)
