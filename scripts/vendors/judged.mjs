@@ -13,7 +13,12 @@ const JUDGED = [
   { where: /history$/, what: /^\.history is no array$/, example: /^x$/, reason: BROKEN_RESPONSE },
   { where: /history$/, what: /^\.historyId is no uint64$/, example: /^abc$/, reason: BROKEN_RESPONSE },
   { where: /messages\/\{id\}$/, what: /without an error object$/, example: /"id":"gone"/, reason: BROKEN_RESPONSE },
-  { where: /^GET \/me$/, what: /^200 without JSON$/, example: /^\{"value":\[\{"id":$/, reason: BROKEN_RESPONSE },
+  {
+    where: /^GET \/me(\/mailFolders\/\{id\})?$/,
+    what: /^200 without JSON$/,
+    example: /^\{"value":\[\{"id":$/,
+    reason: BROKEN_RESPONSE,
+  },
   {
     where: /^GET \/me\/(mailFolders\/\{id\}|messages)$/,
     what: /^error 401 without code and message$/,

@@ -399,12 +399,22 @@ export async function startMicrosoft(options: { port?: number } = {}): Promise<M
 /** Links of a mailbox below `/users/{id}` lead there. */
 async function withMailboxLinks(response: Response, id: string): Promise<Response> {
   if (!response.ok || !response.headers.get('content-type')?.includes('json')) return response
-  const body = (await response.json()) as Record<string, unknown>
+  const body = await readJson(response.clone())
+  // The truncated response of a planned fault.
+  if (body === undefined) return response
   for (const name of ['@odata.nextLink', '@odata.deltaLink']) {
     const link = body[name]
     if (typeof link === 'string') body[name] = link.replace('/v1.0/me/', `/v1.0/users/${id}/`)
   }
   return Response.json(body, { status: response.status })
+}
+
+/** Undefined for what is not JSON. */
+function readJson(response: Response): Promise<Record<string, unknown> | undefined> {
+  return response.json().then(
+    (body) => body as Record<string, unknown>,
+    () => undefined,
+  )
 }
 
 /** Replaces the origin of the response's links. */
