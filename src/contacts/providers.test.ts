@@ -33,6 +33,7 @@ describe('the contacts of gmail and microsoft accounts', () => {
   let service: Service
   let api: ReturnType<typeof client>
   const accounts: Record<string, string> = {}
+  const warnings: string[] = []
 
   /** Connects the account of a user, or connects it again. */
   async function connect(provider: 'gmail' | 'microsoft', email: string, scopes: string[]): Promise<void> {
@@ -71,8 +72,8 @@ describe('the contacts of gmail and microsoft accounts', () => {
     ;[google, graph] = await Promise.all([startGoogle(), startMicrosoft()])
     for (const user of [ANN, BEN, MANY_GMAIL]) google.addUser(user)
     for (const user of [ADA, MANY_OUTLOOK]) graph.addUser(user)
-    const environment = { ...google.settings, ...graph.settings, CONTACTS_ENABLED: 'true' }
-    service = await startService({ environment })
+    const environment = { ...google.settings, ...graph.settings, CONTACTS_ENABLED: 'true', LOG_LEVEL: 'warn' }
+    service = await startService({ environment, output: (entry) => void warnings.push(JSON.stringify(entry)) })
     api = client(service.url, service.key)
   })
   afterAll(async () => {
@@ -155,6 +156,8 @@ describe('the contacts of gmail and microsoft accounts', () => {
       expect(stored.map(({ displayName }) => displayName).sort()).toEqual(names)
       expect(await events(email)).toEqual([])
       expect(await status(email)).toBe('connected')
+      // A limit is waited for: it is no failure of the address book.
+      expect(warnings.filter((entry) => entry.includes(`${accounts[email]}`))).toEqual([])
     }
     expect([google.faults.waiting, graph.faults.waiting]).toEqual([0, 0])
   })
