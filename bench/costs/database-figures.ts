@@ -10,11 +10,11 @@ export interface DatabaseFigures {
   storedBytes: number
 }
 
-/** Needs `pg_stat_statements`. Does not count its own statements, nor `begin` and `commit`. */
+/** Needs `pg_stat_statements` in the schema `statistics`. Does not count its own statements, nor `begin` and `commit`. */
 export async function readDatabase(db: Db): Promise<DatabaseFigures> {
   const { rows } = await sql<DatabaseFigures>`
     select
-      (select coalesce(sum(calls), 0)::bigint from pg_stat_statements
+      (select coalesce(sum(calls), 0)::bigint from statistics.pg_stat_statements
         where dbid = (select oid from pg_database where datname = current_database())
           and query !~* '^(begin|commit|rollback|start transaction)' and query not like '%pg_stat_%') as statements,
       (select xact_commit from pg_stat_database where datname = current_database()) as transactions,

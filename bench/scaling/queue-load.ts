@@ -30,7 +30,8 @@ export async function measureQueue(say: (line: string) => void): Promise<void> {
   const db = openPostgres({ url: server.url, maxConnections: 20, onError: console.error })
   try {
     await migrateUp(db, migrations, () => {})
-    await sql`create extension pg_stat_statements schema pg_catalog`.execute(db.read)
+    await sql`create schema statistics`.execute(db.read)
+    await sql`create extension pg_stat_statements schema statistics`.execute(db.read)
     say('the queue on PostgreSQL, statements a second:')
     for (const instances of INSTANCES) await measure(db, instances, say)
   } finally {
