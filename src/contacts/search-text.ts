@@ -3,13 +3,17 @@ import type { RemoteContact } from '../providers/contract/index.ts'
 
 /** PostgreSQL refuses index entries of more than 2,704 bytes; name and ids take some hundred. */
 const MAX_SEARCH_BYTES = 1600
-const MAX_SORT_CHARACTERS = 100
 const MAX_WORDS = 20
 const MAX_KEY = 320
 
-/** Without case, accents and white space at its ends, as columns that are searched and sorted have it. */
+/** Without case, accents and white space at its ends, as columns that are searched have it. */
 export function foldText(text: string): string {
-  return firstBytes(folded(text).replaceAll(/\s+/g, ' ').trim(), MAX_SEARCH_BYTES / 2)
+  return firstBytes(foldSpaces(text), MAX_SEARCH_BYTES / 2)
+}
+
+/** The same, of any length. */
+export function foldSpaces(text: string): string {
+  return folded(text).replaceAll(/\s+/g, ' ').trim()
 }
 
 /** The text that `q` searches: names, company, position, addresses, numbers and categories, without case and accents. */
@@ -30,12 +34,6 @@ export function buildSearchText(contact: RemoteContact): string {
   const words = new Set(texts.flatMap((text) => folded(text).split(/\s+/)))
   words.delete('')
   return firstBytes([...words].join(' '), MAX_SEARCH_BYTES)
-}
-
-/** By surname, then by the other names. */
-export function buildSortName({ surname, givenName, middleName, displayName }: RemoteContact): string {
-  const name = surname === '' && givenName === '' ? displayName : `${surname} ${givenName} ${middleName}`
-  return truncateText(folded(name).replaceAll(/\s+/g, ' ').trim(), MAX_SORT_CHARACTERS)
 }
 
 /** The words of a search, all of which a contact must contain, also within longer words. */

@@ -1,6 +1,6 @@
 import { ConnectionError, InvalidResponseError, PosthornError, readError } from '../errors.ts'
 import { type Deadline, pause, startDeadline } from './deadline.ts'
-import { isRetryable, retryDelayMs } from './retry.ts'
+import { DEFAULT_RETRIES, isRetryable, retryDelayMs } from './retry.ts'
 import { type EncodedBody, encodeForm, encodeJson, type Files, randomHex } from './upload.ts'
 
 export interface ClientOptions {
@@ -68,7 +68,7 @@ export class Client {
       baseUrl: options.baseUrl.replace(/\/+$/, ''),
       apiKey: options.apiKey ?? '',
       timeoutMs: options.timeoutMs ?? 60_000,
-      maxRetries: options.maxRetries ?? 2,
+      maxRetries: options.maxRetries ?? DEFAULT_RETRIES,
       maxRetryDelayMs: options.maxRetryDelayMs ?? 60_000,
       // Browsers refuse to call it as a method of another object.
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),

@@ -7,6 +7,9 @@ const NOT_BEGUN = [429, 503]
 /** The request may have had an effect. */
 const UNKNOWN = [500, 502, 504]
 
+/** Attempts after the first one, unless the caller says otherwise. */
+export const DEFAULT_RETRIES = 2
+
 /**
  * Whether another attempt can succeed without doing something twice.
  * @param isRepeatable doing the request twice has the effect of doing it once

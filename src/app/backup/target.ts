@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
+import { DEAD_AFTER_MS } from '../../accounts/cluster/index.ts'
 import type { Config } from '../../config/index.ts'
 import { migrations } from '../../migrations/index.ts'
 import {
@@ -32,9 +33,6 @@ export interface RestoreTarget {
   /** Deletes the next database unless it was finished. */
   close(): Promise<void>
 }
-
-/** An instance whose last heartbeat is younger may be alive. */
-const DEAD_AFTER_MS = 30_000
 
 /** Throws when the service runs, or when there is a database and `overwrite` is false. */
 export function openTarget(config: Config, overwrite: boolean): Promise<RestoreTarget> {
@@ -125,7 +123,7 @@ async function requireStopped(handle: Handle, { dialect }: Db): Promise<void> {
   if (first === undefined) return
   const others = living.length === 1 ? '' : ` and ${living.length - 1} more`
   throw new Error(
-    `The service runs: instance ${first.id}${others}, last seen ${Math.round(first.silentMs / 1000)} s ago.\nStop every instance. After a crash, wait 30 s.`,
+    `The service runs: instance ${first.id}${others}, last seen ${Math.round(first.silentMs / 1000)} s ago.\nStop every instance. After a crash, wait ${DEAD_AFTER_MS / 1000} s.`,
   )
 }
 

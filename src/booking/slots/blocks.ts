@@ -7,7 +7,7 @@ import type { Slot } from '../contract.ts'
 import type { Experience } from '../experiences/experience.ts'
 import type { BlockRow } from '../tables.ts'
 import type { Load } from './assignment.ts'
-import { dayIn, formatSlotDay, readRules } from './slot-rules.ts'
+import { dayIn, formatSlotDay, isDayFull, readRules } from './slot-rules.ts'
 import { isTaken } from './taken-with-buffers.ts'
 
 type SlotTimes = Pick<Slot, 'start' | 'end'>
@@ -101,7 +101,7 @@ class BlockStore {
     if (rules.perDay === Number.POSITIVE_INFINITY) return taken
     const date = formatSlotDay(rules, slot)
     const counts = await this.countPerDay(experience.id, hostIds, { first: date, last: date }, query)
-    for (const [hostId, ofHost] of counts) if ((ofHost.get(date) ?? 0) >= rules.perDay) taken.add(hostId)
+    for (const [hostId, ofHost] of counts) if (isDayFull(rules, ofHost.get(date))) taken.add(hostId)
     return taken
   }
 

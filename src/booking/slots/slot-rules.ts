@@ -19,6 +19,9 @@ export interface Rules extends Buffers {
   isRoundRobin: boolean
 }
 
+/** Whether a host has as many bookings on a date as the experience permits. */
+export const isDayFull = ({ perDay }: Pick<Rules, 'perDay'>, bookings = 0) => bookings >= perDay
+
 /** Free time around a booking. */
 export interface Buffers {
   beforeMs: number

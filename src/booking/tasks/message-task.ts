@@ -134,13 +134,13 @@ function composeForGuest(
     note: isStranger ? words.ignore : null,
     locale,
   }
-  const method = kind === 'cancelled' ? ('CANCEL' as const) : ('REQUEST' as const)
+  const method = kind === 'cancelled' || kind === 'rejected' ? 'CANCEL' : 'REQUEST'
   // The guest may have an invitation to a rejected booking; a reminder changes nothing.
   const needsIcs = kind !== 'reminder' && (kind !== 'rejected' || booking.sequence > 0)
-  const ics = invitationIcs(buildInvitation(deps, letter, kind === 'rejected' ? 'CANCEL' : method, content, to))
+  const ics = invitationIcs(buildInvitation(deps, letter, method, content, to))
   return {
     ...buildMessage(content, to, []),
-    ...(needsIcs && { invitation: { method: kind === 'rejected' ? 'CANCEL' : method, content: ics } }),
+    ...(needsIcs && { invitation: { method, content: ics } }),
   }
 }
 

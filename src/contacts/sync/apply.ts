@@ -9,7 +9,8 @@ import type { ContactStep, ProviderName, RemoteContact } from '../../providers/c
 import { contactView } from '../api.ts'
 import { type ContactEventType, contactEvent } from '../events.ts'
 import { groupsOfMembers, leaveOwnGroups, memberKey, saveOwnGroups } from '../groups.ts'
-import { buildSearchText, buildSortName, emailKey, phoneKey } from '../search-text.ts'
+import { buildSearchText, emailKey, phoneKey } from '../search-text.ts'
+import { buildSortName } from '../sort-name.ts'
 import { type BookRow, bookStore, type ContactRow, contactStore, isIndexable } from '../store.ts'
 import { unreadableContacts } from '../unreadable.ts'
 

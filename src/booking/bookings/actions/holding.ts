@@ -9,7 +9,7 @@ import type { Experience } from '../../experiences/experience.ts'
 import type { MailBudget } from '../../guests/budget.ts'
 import { lockCounter } from '../../guests/counters.ts'
 import { blockStore } from '../../slots/blocks.ts'
-import { formatSlotDay, readRules } from '../../slots/slot-rules.ts'
+import { formatSlotDay, isDayFull, readRules } from '../../slots/slot-rules.ts'
 import { isTaken } from '../../slots/taken-with-buffers.ts'
 import type { SlotBody } from '../api.ts'
 import { parseSlot } from '../input.ts'
@@ -135,7 +135,7 @@ async function checkOthers(tx: Tx, { experience, taken, free, around, nowMs }: O
       (time) =>
         time.hosts.includes(hostId) &&
         !isTaken(time, rules, { busy: [], blocks: own }) &&
-        (perDay.get(formatSlotDay(rules, time)) ?? 0) < rules.perDay,
+        !isDayFull(rules, perDay.get(formatSlotDay(rules, time))),
     )
     if (remaining.length < Math.max(1, held.get(hostId) ?? 0)) throw new AppError('hold_unavailable')
   }

@@ -15,6 +15,7 @@ import {
   dayIn,
   defaultMinutes,
   experienceHosts,
+  isDayFull,
   MAX_LENGTH_MS,
   otherLengths,
   type Rules,
@@ -175,7 +176,7 @@ async function findFullDates(
   if (rules.perDay === Number.POSITIVE_INFINITY) return new Map()
   const dates = { first: formatDay(dayIn(rules, range.from)), last: formatDay(dayIn(rules, range.to)) }
   const counts = await blockStore(db.read).countPerDay(id, hostIds, dates, query)
-  const isFull = ([, count]: [string, number]) => count >= rules.perDay
+  const isFull = ([, count]: [string, number]) => isDayFull(rules, count)
   return new Map([...counts].map(([hostId, days]) => [hostId, new Set([...days].filter(isFull).map(([day]) => day))]))
 }
 

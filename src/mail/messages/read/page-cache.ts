@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../platform/db/index.ts'
+import type { MessageList } from './choose-list.ts'
 import { dataVersionReader } from './data-versions.ts'
-import type { MessageList } from './list.ts'
 
 export interface PageCache {
   /**
