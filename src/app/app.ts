@@ -58,7 +58,7 @@ export function app(context: RuntimeContext): App {
     }
     const files = openFilesWatch({ log, clock: context.clock })
     const openFiles: Part = { start: files.start, stop: files.stop, stopsWith: 'connections' }
-    const warming = warmUp(() => [...server.warmUps, createSecureContext, features.mailboxes.startImap], log)
+    const warming = warmUp(() => [features.mailboxes.startImap, createSecureContext, ...server.warmUps], log)
     const pulling: Part = { start: puller.start, stop: puller.stop, stopsWith: 'work' }
     parts = [openFiles, ...features.parts, http, pulling, warming]
     phase = 'starting'
