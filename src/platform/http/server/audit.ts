@@ -39,7 +39,7 @@ interface Audited {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The audit log records each request that succeeds. */
+    /** The audit log records each request that succeeds. The response must be JSON: nothing else is recorded by itself. */
     audit?: string | Audited
   }
   interface FastifyRequest {
