@@ -178,7 +178,11 @@ describeOneDatabase('a tenant at Google', 'sqlite', (open) => {
     acme.scopes = ['gmail.readonly', 'calendar.readonly']
     const accountId = await connectAda()
     expect(await sendingFailure({ client, accountId })).toMatch(/auth\/gmail\.modify.*GOOGLE_SCOPES/)
-    const [{ id: messageId }] = (await client.get(`/accounts/${accountId}/messages?q=lunch`)).json.messages
+    const messageId = await eventually(async () => {
+      const { messages } = (await client.get(`/accounts/${accountId}/messages?q=lunch`)).json
+      expect(messages).toHaveLength(1)
+      return messages[0].id
+    })
     const denied = await client.patch(`/accounts/${accountId}/messages/${messageId}`, { unread: false })
     expect([denied.status, denied.json.error]).toMatchObject([
       409,

@@ -70,7 +70,7 @@ function fixture(kind: MailboxDouble['kind']): IdMailboxFixture {
 
 /** A raw message as the double stores it. */
 async function parsed(raw: Buffer): Promise<Partial<DoubleMessage>> {
-  const { from, to = [], subject = '', messageId = null, text = '', attachments } = await PostalMime.parse(raw)
+  const { from, to = [], subject = '', messageId = null, text = '', attachments, headers } = await PostalMime.parse(raw)
   const addresses = [from, ...to].flatMap((address) =>
     address?.address === undefined ? [] : [{ name: address.name, email: address.address }],
   )
@@ -84,6 +84,7 @@ async function parsed(raw: Buffer): Promise<Partial<DoubleMessage>> {
       messageId,
       from: addresses[0] ?? null,
       to: addresses.slice(1),
+      isBulk: headers.some(({ key }) => key === 'list-unsubscribe'),
       attachments: attachments.map(({ filename, mimeType }, index) => ({
         id: String(index + 1),
         filename: filename ?? '',
