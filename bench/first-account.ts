@@ -14,7 +14,7 @@ const MESSAGES = 10_000
 const SETTLED_MS = 1_000
 
 /**
- * What the first user of a new installation waits for: from the creation of a session until `GET /messages` returns the newest 50 of 10,000
+ * Measures how long the first user of a new installation waits: from the creation of a session until `GET /messages` returns the newest 50 of 10,000
  * messages, by a process that became healthy a second ago. Beside it a bare imapflow client that fetches what the 50 consist of.
  */
 export async function firstAccount(say: (line: string) => void): Promise<void> {

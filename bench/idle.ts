@@ -39,7 +39,7 @@ const MAX_EMPTY_MB = 100
 
 interface Figures {
   megabytes: number
-  /** Of a core, in the minute that is measured. */
+  /** Percent of a core, in the minute that is measured. */
   cpuPercent: number
 }
 
@@ -65,7 +65,7 @@ export async function idle(say: (line: string) => void): Promise<void> {
 interface Measured {
   empty: Figures
   full: Figures
-  /** What each account adds to the empty process. */
+  /** Memory that each account adds to the empty process. */
   kilobytesEach: number
 }
 

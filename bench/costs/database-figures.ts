@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../../src/platform/db/index.ts'
 
-/** What a database has done so far. */
+/** Counters of a database. */
 export interface DatabaseFigures {
   statements: number
   transactions: number
   walBytes: number
-  /** Of all tables with their indexes. */
+  /** The size of all tables with their indexes. */
   storedBytes: number
 }
 

@@ -22,8 +22,8 @@ export type Claim = { lease: Lease } | { status: number; body: unknown }
 type StoredResponse = { body: unknown } | { error: { code: ErrorCode; message: string; details: ErrorDetail[] } }
 
 /**
- * Decides which request runs for a key, and stores its response for the others. The lease's token guards every write, so clock differences between replicas can
- * only let a duplicate start too early. The commit of the first request then fails without effect.
+ * Decides which request runs for a key, and stores its response for the others. The lease's token guards every write, so clock
+ * differences between replicas can only let a duplicate start too early. The commit of the first request then fails without effect.
  */
 export function storedResponses({ db, clock, sealer }: { db: Db; clock: Clock; sealer: Sealer }) {
   /** Throws idempotency_running, idempotency_mismatch, or the stored error of the first request. */
