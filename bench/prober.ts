@@ -15,9 +15,18 @@ export interface Prober {
   stop(): void
 }
 
-/** Requests `/health/live` every 10 ms and the list page every 50 ms, in a separate process so that it measures only the service. */
-export async function startProber(base: string, listPath: string, key: string): Promise<Prober> {
-  const child = spawn(process.execPath, ['-e', SCRIPT, base, listPath, key], { stdio: ['pipe', 'pipe', 'inherit'] })
+/** How often each is requested. */
+const USUAL_PACE = { liveMs: 10, listMs: 50 }
+
+/** Requests `/health/live` and the list page, in a separate process so that it measures only the service. */
+export async function startProber(
+  base: string,
+  listPath: string,
+  key: string,
+  { liveMs, listMs } = USUAL_PACE,
+): Promise<Prober> {
+  const args = ['-e', SCRIPT, base, listPath, key, String(liveMs), String(listMs)]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const take = async () => {
     const line = once(lines, 'line')
@@ -35,7 +44,7 @@ export async function startProber(base: string, listPath: string, key: string): 
 const WARM_UP_MS = 2000
 
 const SCRIPT = `
-const [base, listPath, key] = process.argv.slice(1)
+const [base, listPath, key, liveMs, listMs] = process.argv.slice(1)
 const http = require('node:http')
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
 let samples = { live: [], list: [] }
@@ -50,8 +59,8 @@ function ask(kind, path, dueMs) {
 function every(ms, kind, path) {
   setInterval(() => ask(kind, path, performance.now()), ms)
 }
-every(10, 'live', '/health/live')
-every(50, 'list', listPath)
+every(Number(liveMs), 'live', '/health/live')
+every(Number(listMs), 'list', listPath)
 process.stdin.on('data', () => {
   process.stdout.write(JSON.stringify(samples) + '\\n')
   samples = { live: [], list: [] }

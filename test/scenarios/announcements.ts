@@ -15,7 +15,7 @@ export interface AnnouncementCounts {
  * signatures, and the same delivery id for every duplicate.
  */
 export async function expectEachAnnouncedOnce(
-  application: Application,
+  application: Pick<Application, 'received' | 'badSignatures'>,
   subjects: readonly string[],
   timeoutMs: number,
 ): Promise<AnnouncementCounts> {

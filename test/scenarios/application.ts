@@ -4,6 +4,7 @@ import { type Received, startReceiver, verifyRequest } from '../servers/receiver
 export interface ReceivedEvent {
   eventId: string
   deliveryIds: Set<string>
+  /** Of a message, or the summary of a calendar event. */
   subject: string
   type: string
   accountId: string
@@ -37,7 +38,7 @@ export async function startApplication({ delayMs = 0, verifies = true } = {}): P
     const event = received.get(id) ?? {
       eventId: id,
       deliveryIds: new Set<string>(),
-      subject: String(data?.subject ?? ''),
+      subject: String(data?.subject ?? data?.summary ?? ''),
       type,
       accountId: String(accountId),
       objectId: String(objectId),

@@ -23,14 +23,15 @@ export async function subscribe(api: Client, application: Application, eventType
   return endpoint.id
 }
 
-/** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. `smtp`: where they send. */
+/** Connects Dovecot users by password and waits until all are synced. Returns account ids by user. `smtp`: where they send. `more`: further fields of a user's account. */
 export async function connectMailboxes(
   api: Client,
   dovecot: Pick<Dovecot, 'host' | 'imapsPort'>,
   users: readonly string[],
   smtp?: { host: string; port: number },
+  more?: (user: string) => object,
 ): Promise<Map<string, string>> {
-  const accounts = await createAccounts(api, dovecot, users, smtp)
+  const accounts = await createAccounts(api, dovecot, users, smtp, more)
   await allConnected(api, accounts.size)
   return accounts
 }
@@ -41,6 +42,7 @@ export async function createAccounts(
   dovecot: Pick<Dovecot, 'host' | 'imapsPort'>,
   users: readonly string[],
   smtp?: { host: string; port: number },
+  more: (user: string) => object = () => ({}),
 ): Promise<Map<string, string>> {
   const accounts = new Map<string, string>()
   for (const user of users) {
@@ -54,6 +56,7 @@ export async function createAccounts(
       username: user,
       password: PASSWORD,
       ...(smtp && { smtpHost: smtp.host, smtpPort: smtp.port, smtpSecure: false }),
+      ...more(user),
     })
     accounts.set(user, account.id)
   }

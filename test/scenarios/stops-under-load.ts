@@ -11,6 +11,7 @@ import { startApplication } from './application.ts'
 import { client } from './client.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, startMail, subscribe, userNames } from './mailboxes.ts'
 import { openOwnershipJournal } from './ownership-journal.ts'
+import { postToAny } from './repeated-requests.ts'
 
 export interface StopScenario {
   /** How often a replica gets SIGTERM and is started again. */
@@ -78,24 +79,7 @@ export async function runStopsUnderLoad(
   const loads: Promise<number>[] = []
   let mail: ReturnType<typeof startMail> | undefined
 
-  /** Repeats the request at both replicas in turn, until one responds with success. */
-  async function post(path: string, body: object, key: string): Promise<void> {
-    await eventually(async () => {
-      for (const { url, key: apiKey } of replicas) {
-        const response = await fetch(url + path, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
-          body: JSON.stringify(body),
-          signal: AbortSignal.timeout(30_000),
-        }).catch(() => undefined)
-        if (response?.ok) return
-        // Stopping, or the first request with this key still runs.
-        if (response !== undefined && ![409, 503].includes(response.status))
-          throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
-      }
-      throw new Error(`POST ${path}: no replica accepts requests`)
-    }, MANY_MS)
-  }
+  const post = (path: string, body: object, key: string) => postToAny(replicas, { path, body, key })
 
   /** One request after the other. Returns how many were made. */
   async function load(request: (index: number) => Promise<void>): Promise<number> {
