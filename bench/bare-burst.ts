@@ -2,9 +2,10 @@
  * A bare client of many mailboxes, as a process of its own: stays in IDLE, fetches what sync fetches, and sends one POST per
  * message, without storing or signing anything. Prints `ready` when every mailbox is in IDLE.
  */
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
 import { Agent } from 'undici'
 import { messageQuery } from '../src/providers/imap/messages/map.ts'
+import { connectBare } from './bare-imap.ts'
 
 export interface BareBurst {
   host: string
@@ -23,17 +24,7 @@ process.stdout.write('ready\n')
 await Promise.all(clients.map(listen))
 
 async function open(user: string): Promise<ImapFlow> {
-  const imap = new ImapFlow({
-    host,
-    port,
-    secure: true,
-    tls: { rejectUnauthorized: false },
-    auth: { user, pass: password },
-    logger: false,
-    disableAutoIdle: true,
-  })
-  imap.on('error', () => {})
-  await imap.connect()
+  const imap = await connectBare({ host, port, user, password }, { disableAutoIdle: true })
   await imap.mailboxOpen('INBOX', { readOnly: true })
   return imap
 }

@@ -4,7 +4,8 @@
  */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
+import { connectBare } from './bare-imap.ts'
 
 export interface BareIdlers {
   host: string
@@ -22,16 +23,7 @@ const clients: ImapFlow[] = []
 
 async function connectSome(): Promise<void> {
   for (let user = waiting.pop(); user !== undefined; user = waiting.pop()) {
-    const client = new ImapFlow({
-      host,
-      port,
-      secure: true,
-      tls: { rejectUnauthorized: false },
-      auth: { user, pass: password },
-      logger: false,
-    })
-    client.on('error', () => {})
-    await client.connect()
+    const client = await connectBare({ host, port, user, password })
     await client.mailboxOpen('INBOX')
     void client.idle()
     clients.push(client)

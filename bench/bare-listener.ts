@@ -1,5 +1,5 @@
-import { ImapFlow } from 'imapflow'
 import type { Dovecot } from '../test/servers/dovecot.ts'
+import { connectBare } from './bare-imap.ts'
 
 /** A bare imapflow client on a mailbox's INBOX. Arrays are indexed by message, from 0. */
 export interface BareListener {
@@ -23,17 +23,8 @@ export async function listenBare(
 ): Promise<BareListener> {
   const notifiedAtMs: number[] = []
   const fetchedAtMs: number[] = []
-  const imap = new ImapFlow({
-    host: dovecot.host,
-    port: dovecot.imapsPort,
-    secure: true,
-    tls: { rejectUnauthorized: false },
-    auth: { user, pass: password },
-    logger: false,
-    disableAutoIdle: true,
-  })
-  imap.on('error', () => {})
-  await imap.connect()
+  const server = { host: dovecot.host, port: dovecot.imapsPort }
+  const imap = await connectBare({ ...server, user, password }, { disableAutoIdle: true })
   await imap.mailboxOpen('INBOX')
   imap.on('exists', ({ count, prevCount }) => {
     for (let number = prevCount; number < count; number += 1) notifiedAtMs[number] = performance.now()

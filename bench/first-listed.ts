@@ -1,8 +1,8 @@
-import { ImapFlow } from 'imapflow'
 import { BROWSER_ACCEPT, fieldValue, findRefresh } from '../test/kit/accounts/hosted.ts'
 import { eventually } from '../test/kit/eventually.ts'
 import { numberedMessage, PASSWORD } from '../test/scenarios/mailboxes.ts'
 import type { Dovecot } from '../test/servers/dovecot.ts'
+import { connectBare } from './bare-imap.ts'
 import type { ImapScenario } from './stage.ts'
 
 /** How many messages the first page has. */
@@ -92,15 +92,7 @@ export async function connectByForm(
 /** A bare imapflow client that connects, selects the folder and fetches what the newest page consists of. */
 export async function fetchFirstBare({ host, imapsPort }: Dovecot): Promise<{ tookMs: number; subjects: string[] }> {
   const startedMs = performance.now()
-  const client = new ImapFlow({
-    host,
-    port: imapsPort,
-    secure: true,
-    tls: { rejectUnauthorized: false },
-    logger: false,
-    auth: { user: USER, pass: PASSWORD },
-  })
-  await client.connect()
+  const client = await connectBare({ host, port: imapsPort, user: USER, password: PASSWORD })
   const { exists } = await client.mailboxOpen('INBOX', { readOnly: true })
   const items = { uid: true, envelope: true, bodyStructure: true, flags: true, internalDate: true, size: true }
   const parts = { headers: true, bodyParts: [{ key: '1', start: 0, maxLength: 4096 }] }

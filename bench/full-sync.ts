@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ImapFlow } from 'imapflow'
 import { eventually } from '../test/kit/eventually.ts'
 import { startServiceProcess } from '../test/kit/service/process.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
 import { createAccounts, numberedMessage, PASSWORD, userNames } from '../test/scenarios/mailboxes.ts'
 import { type Dovecot, startDovecot } from '../test/servers/dovecot.ts'
+import { connectBare } from './bare-imap.ts'
 import { inTurns } from './rounds.ts'
 import { judge, sayVerdict } from './verdict.ts'
 
@@ -94,15 +94,7 @@ async function fetchAll(dovecot: Dovecot, users: readonly string[]): Promise<num
 }
 
 async function fetchBare({ host, imapsPort }: Dovecot, user: string): Promise<number> {
-  const client = new ImapFlow({
-    host,
-    port: imapsPort,
-    secure: true,
-    tls: { rejectUnauthorized: false },
-    auth: { user, pass: PASSWORD },
-    logger: false,
-  })
-  await client.connect()
+  const client = await connectBare({ host, port: imapsPort, user, password: PASSWORD })
   await client.mailboxOpen('INBOX')
   const items = { uid: true, envelope: true, bodyStructure: true, flags: true, internalDate: true, size: true }
   const parts = { headers: true, bodyParts: [{ key: '1', start: 0, maxLength: 4096 }] }
