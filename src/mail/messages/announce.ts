@@ -1,7 +1,8 @@
 import { MAX_DATA_BYTES, type NewEvent } from '../../events/index.ts'
-import type { FolderRole, ProviderName } from '../../providers/contract/index.ts'
+import type { ProviderName } from '../../providers/contract/index.ts'
 import type { LabelRow } from '../labels/index.ts'
 import { type Message, type MessageContext, messageView } from './api.ts'
+import type { MessageEventType } from './event-types.ts'
 import type { MessageEventData } from './events.ts'
 import { toDraftId } from './rows/draft-keys.ts'
 import type { MessageRow } from './store.ts'
@@ -11,34 +12,10 @@ export interface EventBodies {
   html: string | null
 }
 
-/** The event of a message that was not stored before. */
-export type ArrivalType = 'message.received' | 'message.sent' | 'draft.created'
-export type MessageEventType = ArrivalType | 'draft.updated' | 'draft.deleted' | 'message.updated' | 'message.deleted'
-
 /** The event of a message that sync has found, with what is known of the message beside the data. */
 export interface ArrivalEvent extends NewEvent<MessageEventType, MessageEventData> {
   /** A program wrote the message without a person. */
   isAutomatic: boolean
-}
-
-/** Event type of a new message, by the role of its folder. Undefined where `mailbox.changed` is the only event. */
-export function arrivalType(role: FolderRole | null): ArrivalType | undefined {
-  if (role === 'trash' || role === 'junk') return undefined
-  if (role === 'sent') return 'message.sent'
-  return role === 'drafts' ? 'draft.created' : 'message.received'
-}
-
-/** Event types of a visible change, by the roles of the message's folder before and after it. A draft has no message events. */
-export function changeTypes(before: FolderRole | null, after: FolderRole | null): MessageEventType[] {
-  if (before !== 'drafts') return [after === 'drafts' ? 'draft.created' : 'message.updated']
-  if (after === 'drafts') return ['draft.updated']
-  if (after === 'trash' || after === 'junk') return ['draft.deleted']
-  return ['draft.deleted', after === 'sent' ? 'message.sent' : 'message.updated']
-}
-
-/** Event type of a message that was deleted from the folder with this role. */
-export function deletionType(role: FolderRole | null): MessageEventType {
-  return role === 'drafts' ? 'draft.deleted' : 'message.deleted'
 }
 
 export function arrivalEvent(event: NewEvent<MessageEventType, MessageEventData>, isAutomatic: boolean): ArrivalEvent {

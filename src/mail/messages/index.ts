@@ -5,16 +5,13 @@
  */
 import './tables.ts'
 
-export {
-  type ArrivalEvent,
-  arrivalType,
-  type EventBodies,
-} from './announce.ts'
+export type { ArrivalEvent, EventBodies } from './announce.ts'
 export { attachmentSchema, attachmentView, type Message } from './api.ts'
 export { type BodyFetcher, bodyFetcher } from './bodies/fetcher.ts'
 export { bodyStore, putBody } from './bodies/store.ts'
 export { messageChanger } from './edit/changer.ts'
 export { messageChangeRoutes } from './edit/routes.ts'
+export { arrivalType } from './event-types.ts'
 export { messagesFeature } from './feature.ts'
 export { UndecidedMatches } from './ingest/folder-matches.ts'
 export { ingest } from './ingest/ingest.ts'

@@ -26,7 +26,7 @@ import { folderEvent } from '../events.ts'
 import { planFolders } from '../plan.ts'
 import { isAsListed, type LabelRow, labelStore, listedColumns, newLabelRow } from '../store.ts'
 import { hexColor } from './color.ts'
-import { below, joined, splitName } from './names.ts'
+import { below, joined, splitName } from './name-segments.ts'
 
 interface LabelChangerDeps extends LiveMailboxDeps {
   db: Db

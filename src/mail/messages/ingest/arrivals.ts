@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import type { RemoteMessage } from '../../../providers/contract/index.ts'
-import { type ArrivalType, arrivalEvent } from '../announce.ts'
+import { arrivalEvent } from '../announce.ts'
+import type { ArrivalType } from '../event-types.ts'
 import { saveDraftKeys } from '../rows/draft-keys.ts'
 import { type IncomingRow, newMessageRow } from '../rows/row.ts'
 import type { MessageWriter } from '../rows/writer.ts'

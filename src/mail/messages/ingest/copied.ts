@@ -4,7 +4,8 @@
  */
 import type { Tx } from '../../../platform/db/index.ts'
 import { labelStore } from '../../labels/index.ts'
-import { changeTypes, messageEvent } from '../announce.ts'
+import { messageEvent } from '../announce.ts'
+import { changeTypes } from '../event-types.ts'
 import { identityHash, toIdentity } from '../rows/row.ts'
 import { messageWriter, type Relocation } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'

@@ -1,6 +1,7 @@
 import type { FolderRole, FolderStep, RemoteMessage } from '../../../providers/contract/index.ts'
 import type { LabelRow } from '../../labels/index.ts'
-import { changeTypes, type EventBodies, messageEvent } from '../announce.ts'
+import { type EventBodies, messageEvent } from '../announce.ts'
+import { changeTypes } from '../event-types.ts'
 import type { IncomingRow } from '../rows/row.ts'
 import type { MessageRow } from '../store.ts'
 import type { Batch, SyncRead } from './batch.ts'

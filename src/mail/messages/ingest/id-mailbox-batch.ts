@@ -1,6 +1,7 @@
 import type { FoundMessage, MailboxStep } from '../../../providers/contract/index.ts'
 import type { FolderCounts, LabelRow } from '../../labels/index.ts'
-import { type EventBodies, labelledEvent, type MessageEventType } from '../announce.ts'
+import { type EventBodies, labelledEvent } from '../announce.ts'
+import type { MessageEventType } from '../event-types.ts'
 import { chooseLocation, type Location } from '../rows/label-location.ts'
 import { allMail, type MessageRow } from '../store.ts'
 import type { Batch, SyncRead } from './batch.ts'

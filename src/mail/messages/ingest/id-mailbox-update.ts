@@ -1,5 +1,6 @@
 import { StaleRead } from '../../../accounts/index.ts'
-import { arrivalEvent, arrivalType, changeTypes } from '../announce.ts'
+import { arrivalEvent } from '../announce.ts'
+import { arrivalType, changeTypes } from '../event-types.ts'
 import type { Location } from '../rows/label-location.ts'
 import { hasNewContent, type IncomingRow, pickContent } from '../rows/row.ts'
 import type { MessageUpdate } from '../rows/writer.ts'

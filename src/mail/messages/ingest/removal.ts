@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/db/index.ts'
 import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
-import { deletionType, messageEvent } from '../announce.ts'
+import { messageEvent } from '../announce.ts'
+import { deletionType } from '../event-types.ts'
 import { locatedMessages } from '../rows/located-messages.ts'
 import { messageWriter } from '../rows/writer.ts'
 import { type MessageRow, messageStore } from '../store.ts'

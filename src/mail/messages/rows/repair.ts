@@ -8,8 +8,9 @@ import {
   type RemoteMessage,
 } from '../../../providers/contract/index.ts'
 import { folderEvent, type LabelRow, labelStore } from '../../labels/index.ts'
-import { arrivalEvent, arrivalType, changeTypes, messageEvent } from '../announce.ts'
+import { arrivalEvent, messageEvent } from '../announce.ts'
 import type { BodyFetcher } from '../bodies/fetcher.ts'
+import { arrivalType, changeTypes } from '../event-types.ts'
 import { type MessageRow, messageStore } from '../store.ts'
 import { saveDraftKeys } from './draft-keys.ts'
 import { READER_VERSION } from './reader-version.ts'

@@ -12,7 +12,7 @@ import {
 import { type Json, list, object, text } from '../../shared/rest/index.ts'
 import type { Graph } from '../client.ts'
 import { isNoMailbox } from '../errors.ts'
-import { remoteEvent } from './map.ts'
+import { isBusy, remoteEvent } from './map.ts'
 import { readView, withDays } from './view.ts'
 
 const DOING = 'reading busy times'
@@ -129,8 +129,8 @@ function mapSchedule(schedule: Json | undefined): { ranges: TimeRange[]; error: 
   const ranges = list(schedule.scheduleItems).flatMap((item) => {
     const { status, start, end } = object(item)
     const [from, to] = [start, end].map((time) => parseLocal(text(object(time).dateTime) ?? ''))
-    const isBusy = status !== 'free' && status !== 'workingElsewhere' && status !== 'unknown'
-    return isBusy && from !== undefined && to !== undefined ? [{ from, to }] : []
+    const isTaken = status !== 'unknown' && isBusy(status)
+    return isTaken && from !== undefined && to !== undefined ? [{ from, to }] : []
   })
   return { ranges, error: null }
 }
