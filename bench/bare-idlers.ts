@@ -1,23 +1,21 @@
 /**
- * Many bare imapflow clients as a process of their own: reads its options (a line of JSON) from stdin, connects each client to its INBOX,
- * prints `ready`, and stays in IDLE until it is ended.
+ * Many bare imapflow clients as a process of their own: connects each to its INBOX, prints how many milliseconds that took, and stays in
+ * IDLE until it is ended.
  */
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import type { ImapFlow } from 'imapflow'
 import { connectBare } from './bare-imap.ts'
+import { readOptions } from './bare-process.ts'
 
 export interface BareIdlers {
   host: string
   port: number
   users: readonly string[]
   password: string
+  /** How many connect at once. Default 16. */
+  atOnce?: number
 }
 
-const CONNECTING = 16
-
-const [line] = await once(createInterface({ input: process.stdin }), 'line')
-const { host, port, users, password }: BareIdlers = JSON.parse(String(line))
+const { host, port, users, password, atOnce = 16 } = await readOptions<BareIdlers>()
 const waiting = [...users]
 const clients: ImapFlow[] = []
 
@@ -30,5 +28,6 @@ async function connectSome(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: CONNECTING }, connectSome))
-process.stdout.write('ready\n')
+const startedMs = performance.now()
+await Promise.all(Array.from({ length: Math.min(atOnce, users.length) }, connectSome))
+process.stdout.write(`${performance.now() - startedMs}\n`)

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +8,7 @@ import { connectMailboxes, PASSWORD, userNames } from '../test/scenarios/mailbox
 import { startDovecot } from '../test/servers/dovecot.ts'
 import { startScriptedImap } from '../test/servers/scripted-imap.ts'
 import type { BareIdlers } from './bare-idlers.ts'
+import { startBareProcess } from './bare-process.ts'
 import { cpuMs, readMemory } from './figures.ts'
 import { judge, sayVerdict } from './verdict.ts'
 
@@ -89,14 +88,11 @@ async function measureBare(server: Server, users: readonly string[]): Promise<Me
 }
 
 async function withIdlers(options: BareIdlers, measure: (pid: number) => Promise<Figures>): Promise<Figures> {
-  const args = ['--import', 'tsx', 'bench/bare-idlers.ts']
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const bare = await startBareProcess('bench/bare-idlers.ts', options)
   try {
-    child.stdin.write(`${JSON.stringify(options)}\n`)
-    await once(child.stdout, 'data')
-    return await measure(child.pid ?? 0)
+    return await measure(bare.pid)
   } finally {
-    child.kill()
+    bare.stop()
   }
 }
 

@@ -5,7 +5,7 @@ export interface Compared {
 }
 
 /** `BENCH_ROUNDS`: how often each figure is measured. The median counts. */
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5)
 
 /**
  * Measures the service and the raw protocol in turns, so that both meet the same machine. Which of them is first changes with each round.

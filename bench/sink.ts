@@ -35,57 +35,6 @@ const server = require('node:http').createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 `
 
-/** One request that a recorder received. */
-export interface Recorded {
-  /** Wall time with fractions, comparable between processes. */
-  atMs: number
-  headers: Record<string, string>
-  body: string
-}
-
-export interface Recorder {
-  url: string
-  /** Number of requests since the last `take`. */
-  count(): Promise<number>
-  /** Returns the requests and forgets them. */
-  take(): Promise<Recorded[]>
-  stop(): void
-}
-
-/** A receiver in its own process that keeps every request, so that its content is checked after the measurement. */
-export async function startRecorder(): Promise<Recorder> {
-  const child = spawn(process.execPath, ['-e', RECORDER], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [port] = await once(child.stdout, 'data')
-  const origin = `http://127.0.0.1:${String(port).trim()}`
-  return {
-    url: `${origin}/hook`,
-    count: async () => Number(await (await fetch(`${origin}/count`)).text()),
-    take: async () => (await (await fetch(`${origin}/take`)).json()) as Recorded[],
-    stop: () => void child.kill(),
-  }
-}
-
-const RECORDER = `
-let requests = []
-const server = require('node:http').createServer((request, response) => {
-  if (request.url === '/count') return response.end(String(requests.length))
-  if (request.url === '/take') {
-    response.end(JSON.stringify(requests))
-    requests = []
-    return
-  }
-  const chunks = []
-  request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
-    const atMs = performance.timeOrigin + performance.now()
-    requests.push({ atMs, headers: request.headers, body: Buffer.concat(chunks).toString() })
-    response.writeHead(204).end()
-  })
-})
-// The connections last from one burst to the next.
-server.keepAliveTimeout = 600000
-server.listen(0, '127.0.0.1', () => console.log(server.address().port))
-`
-
 /** Measures requests per second without storing, signing or recording. */
 export async function bareUndici(url: string, parallel: number, forMs: number): Promise<number> {
   const agent = new Agent()

@@ -6,6 +6,8 @@ import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import type { MailAccess } from '../../src/providers/contract/index.ts'
 
 export interface ImapScript {
+  /** The address to listen on. Default 127.0.0.1. */
+  host?: string
   /** Sent in addition to IMAP4rev1 and IDLE. */
   capabilities?: string
   withoutIdle?: boolean
@@ -86,7 +88,7 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
       }
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, script.host ?? '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const imap = { host: '127.0.0.1', port, security: 'tls' as const, username: 'ann', allowSelfSigned: true }

@@ -6,8 +6,9 @@ import type { ImapFlow } from 'imapflow'
 import { Agent } from 'undici'
 import { messageQuery } from '../src/providers/imap/messages/map.ts'
 import { connectBare } from './bare-imap.ts'
+import { readOptions } from './bare-process.ts'
 
-export interface BareBurst {
+interface BareWebhooks {
   host: string
   port: number
   users: readonly string[]
@@ -15,7 +16,7 @@ export interface BareBurst {
   url: string
 }
 
-const { host, port, users, password, url }: BareBurst = JSON.parse(process.argv[2] ?? '{}')
+const { host, port, users, password, url } = await readOptions<BareWebhooks>()
 const agent = new Agent()
 const { origin, pathname } = new URL(url)
 
