@@ -8,7 +8,7 @@ const PACE_MS = 500
 const PATIENCE_MS = 30_000
 
 export interface LiveMail {
-  /** Delivers no more. Returns the most milliseconds from a delivery to its webhook. Throws unless each message has exactly one. */
+  /** Ends the deliveries. Returns the most milliseconds from a delivery to its webhook. Throws unless each message has exactly one. */
   stop(): Promise<number>
 }
 
