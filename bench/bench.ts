@@ -12,6 +12,7 @@ import { idle } from './idle.ts'
 import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
 import { newMail } from './new-mail.ts'
+import { replicas } from './replicas.ts'
 import { responsive } from './responsive.ts'
 import { scaling } from './scaling.ts'
 import { search } from './search.ts'
@@ -46,6 +47,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   tables,
   costs,
   scaling,
+  replicas,
   files,
 }
 

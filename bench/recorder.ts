@@ -6,6 +6,7 @@ import { verifyRequest } from '../test/servers/receiver.ts'
 export interface Recorded {
   /** Wall time with fractions, comparable between processes. */
   atMs: number
+  path: string
   headers: Record<string, string>
   body: string
 }
@@ -44,7 +45,7 @@ const server = require('node:http').createServer((request, response) => {
   const chunks = []
   request.on('data', (chunk) => chunks.push(chunk)).on('end', () => {
     const atMs = performance.timeOrigin + performance.now()
-    requests.push({ atMs, headers: request.headers, body: Buffer.concat(chunks).toString() })
+    requests.push({ atMs, path: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() })
     response.writeHead(204).end()
   })
 })
