@@ -77,10 +77,10 @@ async function withClients(
 
 async function measure(bench: Bench, perSecond: number, say: (line: string) => void): Promise<void> {
   const rounds: Latencies[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.push(await measureRound(bench, { name: `${perSecond}-${round}`, perSecond, forMs: ROUND_MS }))
-  }
   const count = bench.users.length
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push(await measureRound(bench, { name: `${count}-${perSecond}-${round}`, perSecond, forMs: ROUND_MS }))
+  }
   const what = `${perSecond}/s over ${count} mailbox${count === 1 ? '' : 'es'}`
   for (const [name, share] of [
     ['p50', 0.5],
