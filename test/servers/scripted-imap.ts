@@ -52,7 +52,8 @@ export async function startScriptedImap(script: ImapScript): Promise<ScriptedIma
   const formatStatus = (folder: string) => `STATUS ${folder} (${script.status ?? EMPTY_STATUS})`
   const commands: string[] = []
   const sockets = new Set<TLSSocket>()
-  const server = createServer({ key: pem.private, cert: pem.cert }, (socket) => {
+  // A response may be several writes, which Nagle's algorithm would delay by 40 ms.
+  const server = createServer({ key: pem.private, cert: pem.cert, noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     const say = (...lines: string[]) => void socket.write(lines.map((line) => `* ${line}\r\n`).join(''))

@@ -95,6 +95,16 @@ it('ends the IDLE once for a check, although the caller stores what was listed i
   expect(scripted.commands.filter((name) => name === 'DONE')).toHaveLength(1)
 })
 
+it('waits for the check of a new session before it begins an IDLE, although the caller needs a moment', async () => {
+  const scripted = closing(await startScriptedImap({}))
+  const session = await openSession(scripted.access)
+  await session.watch('INBOX')
+  await sleep(20)
+  await session.changedFolders([{ path: 'INBOX', cursor: null }])
+  await eventually(() => scripted.commands.includes('IDLE'))
+  expect(scripted.commands).not.toContain('DONE')
+})
+
 it('leaves the IDLE alone while work sends nothing, and keeps the connection', async () => {
   const scripted = closing(await startScriptedImap({}))
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 100 } })

@@ -1,4 +1,4 @@
-import type { MailboxObject, StatusObject } from 'imapflow'
+import type { ImapFlow, MailboxObject, StatusObject } from 'imapflow'
 import { untilAborted } from '../../../platform/concurrency/abort.ts'
 import { isProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
@@ -119,18 +119,20 @@ export class ImapSession implements FolderSession, SharedConnection {
   }
 
   async changedFolders(folders: readonly { path: string; cursor: string | null }[]): Promise<string[]> {
-    const doing = 'checking a folder'
+    // The folders that changed are usually read next.
+    const check = <T>(work: (imap: ImapFlow) => Promise<T>) =>
+      this.#connection.run('checking a folder', ({ imap }) => work(imap), { moreFollows: true })
     const changed: string[] = []
     const listed = this.#takeListedStates()
     const watched = this.#connection.folder
     // The state of the selected folder is only as fresh as the server's last response.
     if (!listed.has(watched) && folders.some(({ path }) => path === watched)) {
-      await this.#connection.run(doing, ({ imap }) => imap.noop())
+      await check((imap) => imap.noop())
     }
     const { hasCondstore } = this.#connection
     this.#emptyFolders.clear()
     for (const { path, cursor } of folders) {
-      const state = listed.get(path) ?? (await this.#connection.run(doing, ({ imap }) => readState(imap, path)))
+      const state = listed.get(path) ?? (await check((imap) => readState(imap, path)))
       if (state === 'refused') {
         changed.push(path)
         continue

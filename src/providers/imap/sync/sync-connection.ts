@@ -126,7 +126,7 @@ export class SyncConnection {
     } else {
       this.#folder = path
       this.#isWatching = true
-      await this.inFolder(path, SELECTING, async () => {})
+      await this.#oneAtATime(() => this.run(SELECTING, ({ folders }) => folders.open(path), { moreFollows: true }))
     }
     return this.#canIdle ? 'idle' : 'poll'
   }
