@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
 import { type Phase, type StartupFacts, type StartupServer, startupServer } from '../operations/health/index.ts'
 import { licence } from '../operations/licence/index.ts'
@@ -15,7 +14,7 @@ import { httpServer } from './routes.ts'
 import type { RuntimeContext } from './runtime-context.ts'
 import { reportSignIn } from './sign-in.ts'
 import { type Part, startParts, stopParts } from './start-stop.ts'
-import { warmUp } from './warm-up.ts'
+import { warmUp, warmUpSteps } from './warm-up.ts'
 
 /** Part of the 25 s for stopping. Work that still runs then is aborted and continues after the next start. */
 const DRAIN_MS = 20_000
@@ -58,7 +57,7 @@ export function app(context: RuntimeContext): App {
     }
     const files = openFilesWatch({ log, clock: context.clock })
     const openFiles: Part = { start: files.start, stop: files.stop, stopsWith: 'connections' }
-    const warming = warmUp(() => [features.mailboxes.startImap, createSecureContext, ...server.warmUps], log)
+    const warming = warmUp(() => warmUpSteps(features.mailboxes.startImap, server.warmUps), log)
     const pulling: Part = { start: puller.start, stop: puller.stop, stopsWith: 'work' }
     parts = [openFiles, ...features.parts, http, pulling, warming]
     phase = 'starting'

@@ -35,7 +35,7 @@ export type {
 } from './server/requests/idempotency.ts'
 export type { UploadedFile } from './server/requests/multipart.ts'
 export { type Bucket, clientBlock, type RateLimits, type RouteLimits } from './server/requests/rate-limit.ts'
-export { refuseMisspelledMembers, requireValid } from './server/requests/schema-compilers.ts'
+export { refuseMisspelledMembers, requireValid, type SchemaWarmUp } from './server/requests/schema-compilers.ts'
 export { builtFile, sendBuiltFile } from './server/responses/built-file.ts'
 export { asAppError, type ErrorBody, errorBody } from './server/responses/errors.ts'
 export type { EventStream, StreamConnection } from './server/responses/event-stream.ts'

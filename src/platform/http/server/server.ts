@@ -22,7 +22,7 @@ import { addBodyParsers, BODY_LIMIT, chooseBodyLimit, limitBodyTime } from './re
 import type { Idempotency } from './requests/idempotency.ts'
 import { type Paths, paths } from './requests/paths.ts'
 import { type RateLimits, rateGuards } from './requests/rate-limit.ts'
-import { serializerCompiler, validatorCompiler } from './requests/schema-compilers.ts'
+import { type SchemaWarmUp, serializerCompiler, validatorCompiler } from './requests/schema-compilers.ts'
 import { asAppError, sendError } from './responses/errors.ts'
 import { endWithAccess } from './responses/lasting-responses.ts'
 
@@ -192,8 +192,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The address at which clients reach the service, without a trailing slash. */
     publicUrl: string
-    /** Once the server listens: compiles the schemas, one per call, that otherwise the first request of a route waits for. */
-    warmUps: (() => unknown)[]
+    /** For when the server listens. */
+    warmUps: SchemaWarmUp[]
   }
 }
 

@@ -25,16 +25,23 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': (text) => parseTime(text) !== undefined,
 }
 
+/** Compiles a schema that otherwise the first request of its route waits for. */
+export interface SchemaWarmUp {
+  /** The path of the route, such as `/accounts/:accountId`. */
+  path: string
+  compile(): unknown
+}
+
 /**
  * Compiles the schema of one part of a request. Query and path values are text and converted to the schema's types; a body is
  * not. Unknown members pass, unless they misspell a known one. A missing body counts as `{}`, so that a body of optional members may be omitted.
  * Compiled when first needed, or by `warmUps`: all routes at once would double the time to start. Servers of one process share what they compile.
  */
-export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchemaCompiler<Record<string, unknown>> {
-  return ({ schema, httpPart = '' }) => {
+export function validatorCompiler(warmUps: SchemaWarmUp[] = []): FastifySchemaCompiler<Record<string, unknown>> {
+  return ({ schema, url, httpPart = '' }) => {
     const findFirst = () => firstErrorValidator(schema)
     const findAll = () => allErrorsValidator(schema)
-    warmUps.push(findFirst)
+    warmUps.push({ path: url, compile: findFirst })
     const misspelled = MISSPELLED_PARTS.has(httpPart) ? lazy(() => misspelledNames(schema)) : undefined
     const part = PART_NAMES[httpPart] ?? httpPart
     const read = TEXT_PARTS.has(httpPart) ? queryReader(schema) : (value: unknown) => value
@@ -50,11 +57,9 @@ export function validatorCompiler(warmUps: (() => unknown)[] = []): FastifySchem
 }
 
 /** Writes responses by their schemas, compiled when first needed or by `warmUps`. */
-export function serializerCompiler(
-  warmUps: (() => unknown)[] = [],
-): FastifySerializerCompiler<Record<string, unknown>> {
-  return ({ schema }) => {
-    warmUps.push(() => schemaSerializer(schema))
+export function serializerCompiler(warmUps: SchemaWarmUp[] = []): FastifySerializerCompiler<Record<string, unknown>> {
+  return ({ schema, url }) => {
+    warmUps.push({ path: url, compile: () => schemaSerializer(schema) })
     return (data: unknown) => schemaSerializer(schema)(data)
   }
 }
