@@ -4,7 +4,7 @@ import type { Client } from '../../test/scenarios/client.ts'
 import { connectMailboxes, numberedMessage, PASSWORD } from '../../test/scenarios/mailboxes.ts'
 import type { Dovecot } from '../../test/servers/dovecot.ts'
 import { startScriptedImap } from '../../test/servers/scripted-imap.ts'
-import type { Recorder } from '../recorder.ts'
+import { type Recorder, startRecorder } from '../recorder.ts'
 import { judge, sayVerdict } from '../verdict.ts'
 import { type Installation, openInstallation } from './installation.ts'
 
@@ -23,13 +23,9 @@ const LIMIT_S = 10
  * Kills one of two instances that share 5,000 IMAP accounts of a scripted server. Measures until every account has a connection that waits for
  * changes, and until messages that arrive at once in mailboxes of a real server are announced.
  */
-export async function measureTakeOver(
-  say: (line: string) => void,
-  serverUrl: string,
-  dovecot: Dovecot,
-  recorder: Recorder,
-): Promise<void> {
+export async function measureTakeOver(say: (line: string) => void, serverUrl: string, dovecot: Dovecot): Promise<void> {
   const mailboxes = await startMailboxes()
+  const recorder = await startRecorder()
   const installation = await openInstallation(serverUrl, 2)
   try {
     const { api } = installation
@@ -59,6 +55,7 @@ export async function measureTakeOver(
     sayVerdict(say, judge({ ...about, limit: { atMost: LIMIT_S } }, { ours: samples }))
   } finally {
     await installation.close()
+    recorder.stop()
     await mailboxes.close()
   }
 }
