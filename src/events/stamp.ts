@@ -12,12 +12,7 @@ export type Which = number | readonly string[]
  * continues until no event is left.
  */
 export async function stampEvents(tx: Tx, dialect: Dialect, which: Which): Promise<EventRow[] | undefined> {
-  const counter = await tx
-    .selectFrom('eventPosition')
-    .select('position')
-    .where('id', '=', 1)
-    .modifyEnd(dialect.skipLocked)
-    .executeTakeFirst()
+  const counter = await lockPosition(tx, dialect)
   if (counter === undefined) return undefined
   const stamped = await stampNext(tx, counter.position, which)
   if (stamped.length > 0) {
@@ -27,12 +22,26 @@ export async function stampEvents(tx: Tx, dialect: Dialect, which: Which): Promi
   return stamped
 }
 
+function lockPosition(handle: Handle, dialect: Dialect): Promise<{ position: number } | undefined> {
+  return handle
+    .selectFrom('eventPosition')
+    .select('position')
+    .where('id', '=', 1)
+    .modifyEnd(dialect.skipLocked)
+    .executeTakeFirst()
+}
+
 const movePosition = compiledOnce((handle, position: number, stamped: number) =>
   handle
     .updateTable('eventPosition')
     .set((eb) => ({ position, total: eb('total', '+', stamped) }))
     .where('id', '=', 1),
 )
+
+/** True while another replica, or `holdStamping`, has the lock that `stampEvents` needs. */
+export async function isStampingElsewhere(handle: Handle, dialect: Dialect): Promise<boolean> {
+  return (await lockPosition(handle, dialect)) === undefined
+}
 
 /** Waits for a running fan-out and blocks the next one until the transaction ends. */
 export async function holdStamping(tx: Tx, dialect: Dialect): Promise<void> {

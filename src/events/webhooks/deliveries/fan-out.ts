@@ -5,7 +5,15 @@ import type { Ids } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/log/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'
-import { EVENTS_TOPIC, type EventRow, nextEvents, STAMPED_TOPIC, stampEvents, withholdEvents } from '../../index.ts'
+import {
+  EVENTS_TOPIC,
+  type EventRow,
+  isStampingElsewhere,
+  nextEvents,
+  STAMPED_TOPIC,
+  stampEvents,
+  withholdEvents,
+} from '../../index.ts'
 import { endpointStore, type TargetRow } from '../endpoints/store.ts'
 import { opensAt } from '../sending/circuit.ts'
 import type { DueHints } from '../sending/due-hints.ts'
@@ -61,6 +69,9 @@ export class FanOut {
   #last = { atMs: Number.NEGATIVE_INFINITY, events: 0 }
   #running: Promise<void> | undefined
   #again = false
+  /** Another replica was running the fan-out. Hints wake that one too, so this one waits for its next check. */
+  #isElsewhere = false
+  #isCheckDue = false
   #stopped = false
   #sweep: NodeJS.Timeout | undefined
   #unsubscribe: () => void = () => {}
@@ -86,7 +97,7 @@ export class FanOut {
 
   wake(): void {
     this.#again = true
-    if (this.#stopped) return
+    if (this.#stopped || (this.#isElsewhere && !this.#isCheckDue)) return
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
       // A wake after the last check and before this line would otherwise be lost.
@@ -96,20 +107,27 @@ export class FanOut {
 
   async #run(): Promise<void> {
     clearTimeout(this.#sweep)
-    let pauseMs = SWEEP_MS
     try {
       while (this.#again && !this.#stopped) {
         await this.#gather()
         this.#again = false
-        pauseMs = (await this.#drain()) ? SWEEP_MS : RECHECK_MS
+        this.#isElsewhere = !(await this.#drain())
+        this.#isCheckDue = false
+        if (this.#isElsewhere) break
       }
     } catch (error) {
+      this.#isElsewhere = false
       this.#deps.log.error('Cannot create deliveries for new events; trying again.', {
         error,
         operation: 'webhooks.fan-out',
       })
     }
-    if (!this.#stopped) this.#sweep = setTimeout(() => this.wake(), pauseMs)
+    if (!this.#stopped) this.#sweep = setTimeout(() => this.#check(), this.#isElsewhere ? RECHECK_MS : SWEEP_MS)
+  }
+
+  #check(): void {
+    this.#isCheckDue = true
+    this.wake()
   }
 
   async #gather(): Promise<void> {
@@ -136,6 +154,9 @@ export class FanOut {
   async #next(limit: number): Promise<number | undefined> {
     const { db, duplicates } = this.#deps
     if (duplicates.ask === undefined) return db.transaction((tx) => this.#batch(tx, limit, duplicates.find))
+    // Reading events and asking for duplicates costs more than the lock, and would be in vain.
+    if (this.#isElsewhere && (await isStampingElsewhere(db.read, db.dialect))) return undefined
+    this.#isElsewhere = false
     const [events, endpoints] = await Promise.all([nextEvents(db.read, limit), endpointStore(db.read).listTargets()])
     if (events.length === 0) return 0
     const find = await duplicates.ask([...new Set(matched(events, endpoints, (event) => event))])

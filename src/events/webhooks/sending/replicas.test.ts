@@ -7,7 +7,8 @@ import { startReceiver } from '../../../../test/servers/receiver.ts'
 import { sleep } from '../../../platform/concurrency/abort.ts'
 import { idGenerator } from '../../../platform/ids.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { stampEvents } from '../../index.ts'
+import { holdStamping, stampEvents } from '../../index.ts'
+import type { DuplicateFinder, FindDuplicates } from '../deliveries/mark-duplicates.ts'
 import { newDelivery } from '../deliveries/new-delivery.ts'
 import { insertDeliveries } from '../deliveries/store.ts'
 
@@ -35,6 +36,33 @@ describePostgres('two workers on one database', (open) => {
     const pairs = receiver.requests.map((request) => `${request.path} ${request.headers['webhook-id']}`)
     expect(new Set(pairs).size).toBe(200)
     expect(pairs).toHaveLength(200)
+  })
+})
+
+describePostgres('a replica, while another one runs the fan-out', (open) => {
+  it('reads no events again, however many are recorded, and delivers them afterwards', async () => {
+    let asked = 0
+    const find: FindDuplicates = async () => new Map()
+    const duplicates: DuplicateFinder = {
+      find,
+      async ask() {
+        asked += 1
+        return find
+      },
+    }
+    const receiver = closing(await startReceiver())
+    const { db, engine, ...fixture } = closing(webhookFixture(await open(), { duplicates }))
+    await fixture.create({ url: receiver.url })
+    await engine.start()
+    await db.transaction(async (tx) => {
+      await holdStamping(tx, db.dialect)
+      for (let index = 0; index < 20; index += 1) {
+        await fixture.record({ objectId: `msg_${index}` })
+        await sleep(20)
+      }
+    })
+    expect(asked).toBeLessThan(5)
+    await eventually(() => expect(receiver.requests).toHaveLength(20))
   })
 })
 
