@@ -51,7 +51,7 @@ const SWEEP_MS = 15_000
  * Endpoints processed at once, each with up to 32 requests. High, because a run costs little while its requests hang:
  * a few hundred unresponsive endpoints must not occupy every worker until their circuits open.
  */
-const CONCURRENCY = 1024
+const CONCURRENCY = 2048
 
 /** The background work: the fan-out, the workers that send, and the sweeper that queues due deliveries again. */
 export class WebhookEngine {

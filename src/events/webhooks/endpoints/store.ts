@@ -1,9 +1,9 @@
 import type { Updateable } from 'kysely'
-import { compiledOnce, type Dialect, type Handle, type Tables } from '../../../platform/db/index.ts'
+import { compiledOnce, type Dialect, type Handle, padded, type Tables } from '../../../platform/db/index.ts'
 import { notFound } from '../../../platform/errors/app-error.ts'
 import type { EndpointRow } from './endpoint.ts'
 
-const TARGET = ['id', 'url', 'eventTypes', 'retryCount', 'circuitState', 'circuitProbeAt'] as const
+const TARGET = ['id', 'url', 'eventTypes', 'retryCount', 'circuitState', 'circuitProbeAt', 'updatedAt'] as const
 
 export type TargetRow = Pick<EndpointRow, (typeof TARGET)[number]>
 
@@ -14,9 +14,13 @@ interface EndpointStore {
   /** Lists the active endpoints for a fan-out, which reads them for every batch of events. */
   listTargets(): Promise<TargetRow[]>
   find(id: string): Promise<EndpointRow | undefined>
+  /** By id, without those that were deleted. */
+  findAll(ids: readonly string[]): Promise<Map<string, EndpointRow>>
   get(id: string): Promise<EndpointRow>
   /** As `get`, with the row locked until the transaction ends. Throws not_found. */
   lock(id: string, dialect: Dialect): Promise<EndpointRow>
+  /** As `findAll`, with the rows locked until the transaction ends, in one order over all transactions. */
+  lockAll(ids: readonly string[], dialect: Dialect): Promise<Map<string, EndpointRow>>
   /** As `lock`, but undefined when the endpoint was deleted meanwhile. */
   findLocked(id: string, dialect: Dialect): Promise<EndpointRow | undefined>
   /** False when the id is taken. */
@@ -32,6 +36,9 @@ interface EndpointStore {
 const findById = compiledOnce((handle, id: string) =>
   handle.selectFrom('webhookEndpoints').selectAll().where('id', '=', id),
 )
+const findByIds = compiledOnce((handle, ids: readonly string[]) =>
+  handle.selectFrom('webhookEndpoints').selectAll().where('id', 'in', ids),
+)
 const listTargets = compiledOnce((handle) =>
   handle.selectFrom('webhookEndpoints').select(TARGET).where('isActive', '=', 1).orderBy('id'),
 )
@@ -44,11 +51,19 @@ export function endpointStore(handle: Handle): EndpointStore {
     listTargets: () => listTargets(handle),
     listActive: () => all().where('isActive', '=', 1).orderBy('id').execute(),
     find,
+    async findAll(ids) {
+      return byId(ids.length === 0 ? [] : await findByIds(handle, padded(ids)))
+    },
     async get(id) {
       return (await find(id)) ?? missing(id)
     },
     async lock(id, dialect) {
       return (await this.findLocked(id, dialect)) ?? missing(id)
+    },
+    async lockAll(ids, dialect) {
+      if (ids.length === 0) return new Map()
+      const locked = all().where('id', 'in', padded(ids)).orderBy('id').modifyEnd(dialect.forUpdate)
+      return byId(await locked.execute())
     },
     findLocked: (id, dialect) => all().where('id', '=', id).modifyEnd(dialect.forUpdate).executeTakeFirst(),
     async insert(row) {
@@ -83,6 +98,8 @@ export function endpointStore(handle: Handle): EndpointStore {
     },
   }
 }
+
+const byId = (rows: readonly EndpointRow[]) => new Map(rows.map((row) => [row.id, row]))
 
 function missing(id: string): never {
   throw notFound('webhook endpoint', id)

@@ -87,9 +87,14 @@ export class Claims {
     return next === undefined || endpoint === undefined ? undefined : { ...next, endpoint }
   }
 
-  /** Whether it takes deliveries that it need not claim: it knows the endpoint, whose circuit is closed. */
-  get mayAdd(): boolean {
-    return this.#endpoint?.row.circuitState === 'closed' && !this.#deps.inFlightLimit.isFull
+  /** Whether the circuit was closed when the endpoint was last read. */
+  get isClosed(): boolean {
+    return this.#endpoint?.row.circuitState === 'closed'
+  }
+
+  /** Whether it takes deliveries that it need not claim: it knows the endpoint as it was stored then, and the circuit is closed. */
+  mayAdd(updatedAt: number): boolean {
+    return this.#endpoint?.row.updatedAt === updatedAt && this.isClosed && !this.#deps.inFlightLimit.isFull
   }
 
   /** Adds deliveries that were stored under the lease. */
@@ -177,6 +182,13 @@ export class Claims {
     if (row?.isActive !== 1) return false
     this.#open(row)
     return true
+  }
+
+  /** Whether deliveries wait for a claim. */
+  async areDue(): Promise<boolean> {
+    const { db, clock } = this.#deps
+    const nextDueAt = await leasedRows(db.read, db.dialect, DELIVERIES).nextDueAt(this.#endpointId)
+    return nextDueAt !== undefined && nextDueAt <= clock.now()
   }
 
   /** Renews the lease of every delivery that is still held. */

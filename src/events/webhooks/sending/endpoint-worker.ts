@@ -41,6 +41,10 @@ export const DELIVER_QUEUE = 'deliver'
 const CHECK_MS = 1_000
 /** New deliveries that a worker takes for each request that it may have in flight: what it sends within a moment. */
 const GIVEN_PER_SENDER = 8
+/** A worker without work waits this long for new deliveries: given to it, they need no run of the queue and no claim. */
+const LINGER_MS = 1_000
+/** Workers of the process that wait for nothing but new deliveries, so that the queue can always start one for another endpoint. */
+const MOST_LINGERING = 1_024
 /** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
 const MAX_RUN_MS = 30_000
 
@@ -80,7 +84,7 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
  *        fan-out ─────▲ gives new ones, already claimed
  *
  * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
- * become due meanwhile. The run ends when nothing is due and nothing is in flight.
+ * become due meanwhile. The run ends when nothing was due and nothing in flight for a moment.
  */
 class EndpointWorker implements RunningWorker {
   readonly #deps: EndpointWorkerDeps
@@ -96,11 +100,14 @@ class EndpointWorker implements RunningWorker {
   /** Results being written. */
   readonly #recording = new Set<Promise<void>>()
   #failuresInRow = 0
+  #hasFailed = false
   #ending = false
   /** Everything that it held was released. */
   #hasReleased = false
   #failure: { error: unknown } | undefined
   #idleSenders: (() => void)[] = []
+  /** Ends the run, unless there is work before. */
+  #lingering: NodeJS.Timeout | undefined
 
   constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
     this.#deps = deps
@@ -115,11 +122,11 @@ class EndpointWorker implements RunningWorker {
     this.#wakeSenders()
   }
 
-  leaseFor(count: number): RowLease | undefined {
+  leaseFor(count: number, updatedAt: number): RowLease | undefined {
     // Older deliveries come first.
     const hasClaimedAll = !this.#mayBeMore && this.#claiming === undefined
     const fits = this.#claims.waiting + count <= this.#senderLimit * GIVEN_PER_SENDER
-    return !this.#ending && hasClaimedAll && fits && this.#claims.mayAdd ? this.#claims.lease : undefined
+    return !this.#ending && hasClaimedAll && fits && this.#claims.mayAdd(updatedAt) ? this.#claims.lease : undefined
   }
 
   give(deliveries: readonly GivenDelivery[]): void {
@@ -153,6 +160,7 @@ class EndpointWorker implements RunningWorker {
       await this.#claiming?.catch(() => {})
     } finally {
       clearTimeout(limit)
+      clearTimeout(this.#lingering)
       clearInterval(checks)
       this.#signal.removeEventListener('abort', end)
       await this.#flush()
@@ -185,16 +193,28 @@ class EndpointWorker implements RunningWorker {
       const claimed = this.#claims.take()
       if (claimed !== undefined) {
         this.#inFlight += 1
+        clearTimeout(this.#lingering)
+        this.#lingering = undefined
         // Many senders would wait for the next claim together.
         const enough = this.#senderLimit - FEWEST_SENDERS
         if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.#fail(error))
         return claimed
       }
-      if (this.#mayBeMore || this.#claiming !== undefined) await this.#claim()
-      else if (this.#inFlight === 0) this.end()
-      else await new Promise<void>((resolve) => this.#idleSenders.push(resolve))
+      if (this.#mayBeMore || this.#claiming !== undefined) {
+        await this.#claim()
+        continue
+      }
+      if (this.#inFlight === 0) this.#linger()
+      if (!this.#ending) await new Promise<void>((resolve) => this.#idleSenders.push(resolve))
     }
     return undefined
+  }
+
+  /** Nothing is in flight. After a failure or a probe more may be due soon, or at once: the end of the run finds out when. */
+  #linger(): void {
+    const mayLinger = !this.#hasFailed && this.#claims.isClosed && this.#deps.runningWorkers.size <= MOST_LINGERING
+    if (mayLinger) this.#lingering ??= setTimeout(() => this.end(), LINGER_MS)
+    else this.end()
   }
 
   /** Senders that run out of work at the same time share one claim. */
@@ -219,6 +239,7 @@ class EndpointWorker implements RunningWorker {
       if (isGone(outcome)) this.end()
       this.#adapt(outcome)
       this.#failuresInRow = outcome.error === null ? 0 : this.#failuresInRow + 1
+      this.#hasFailed ||= outcome.error !== null
       // The circuit may have opened: record the results before sending anything more.
       if (this.#failuresInRow >= FAILURES_TO_OPEN) await this.#flush()
     } finally {
@@ -254,8 +275,8 @@ class EndpointWorker implements RunningWorker {
 
   async #check(): Promise<void> {
     try {
-      if (await this.#claims.refresh()) this.claimMore()
-      else this.end()
+      if (!(await this.#claims.refresh())) this.end()
+      else if (await this.#claims.areDue()) this.claimMore()
     } catch (error) {
       this.#fail(error)
     }

@@ -54,6 +54,35 @@ describeEachDatabase('recording the results of attempts', (open) => {
     expect(await fixture.endpoints.get(id)).toMatchObject({ lastDeliveryAt: new Date(2000).toISOString() })
   })
 
+  it('writes the results of several endpoints together, each under its own lease', async () => {
+    const fixture = closing(webhookFixture(await open()))
+    const [eventId = ''] = await fixture.record({ fanOut: false })
+    const event = { id: eventId, type: 'message.received', accountId: null }
+    const results = await Promise.all(
+      ['first', 'second', 'lost'].map(async (lease) => {
+        const { id } = await fixture.create({ url: `http://127.0.0.1/${lease}` })
+        const endpoint = await endpointStore(fixture.db.read).get(id)
+        const delivery = { ...newDelivery(idGenerator(systemClock), event, endpoint, 1), leasedUntil: Date.now() }
+        const held = lease === 'lost' ? 'another' : lease
+        await fixture.db.transaction((tx) => insertDeliveries(tx, [{ ...delivery, lease: held }]))
+        return { delivery, lease, endpoint: { ...endpoint, url: `${endpoint.url}/moved` }, outcome: SUCCESS }
+      }),
+    )
+    const { recorded } = await fixture.db.transaction((tx) => recordResults(tx, fixture, results, 2000))
+    expect(recorded.map(({ lease }) => lease)).toEqual(['first', 'second'])
+    const lastDeliveryAt = new Date(2000).toISOString()
+    for (const { lease, endpoint } of results) {
+      const expected =
+        lease === 'lost'
+          ? { status: 'pending', attempt: 0, url: 'http://127.0.0.1/lost' }
+          : { status: 'success', attempt: 1, url: `http://127.0.0.1/${lease}/moved` }
+      expect(await fixture.deliveries({ limit: 10, endpointId: endpoint.id })).toMatchObject([expected])
+      expect(await fixture.endpoints.get(endpoint.id)).toMatchObject({
+        lastDeliveryAt: lease === 'lost' ? null : lastDeliveryAt,
+      })
+    }
+  })
+
   it('lets one worker at a time claim a delivery, and the next one after its release', async () => {
     const { claim, release } = await oneDelivery()
     expect(await claim('first')).toHaveLength(1)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { compiledOnce, type Db, type Dialect, insertRows, padded, type Tx } from '../../../platform/db/index.ts'
 import { isoTime } from '../../../platform/time/time.ts'
 import type { Recorder } from '../../index.ts'
@@ -54,11 +55,12 @@ export async function recordResults(
   await insertRows(tx, 'webhookAttempts', recorded.map(attemptRow))
   const circuits: RecordedResults['circuits'] = []
   const disabled: EndpointRow[] = []
-  for (const { endpoint, gone, outcomes } of byEndpoint(recorded)) {
-    if (outcomes.includes('success') && nowMs - (endpoint.lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS) {
-      await tx.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', '=', endpoint.id).execute()
-    }
-    const state = await updateCircuit(tx, db.dialect, endpoint.id, outcomes, nowMs)
+  const reached = byEndpoint(recorded)
+  const changed = await lockChanged(tx, db.dialect, reached, nowMs)
+  await storeLastDelivery(tx, reached, changed, nowMs)
+  for (const { endpoint, gone, outcomes } of reached) {
+    const before = changed.get(endpoint.id)
+    const state = before === undefined ? undefined : await updateCircuit(tx, before, outcomes, nowMs)
     if (state !== undefined) circuits.push({ endpoint, state })
     if (gone && (await deactivate(tx, recorder, endpoint, nowMs))) disabled.push(endpoint)
   }
@@ -67,34 +69,71 @@ export async function recordResults(
   return { recorded, retrying: withStatus('retrying'), failed: withStatus('failed'), disabled, circuits }
 }
 
-/** Returns the new state when the circuit opened or closed. */
-async function updateCircuit(
+/** Usually nothing changes; then no row is locked or written. Returns the endpoints' rows that change, by id, locked. */
+async function lockChanged(
   tx: Tx,
   dialect: Dialect,
-  endpointId: string,
+  reached: readonly EndpointResults[],
+  nowMs: number,
+): Promise<Map<string, EndpointRow>> {
+  const store = endpointStore(tx)
+  const seen = await store.findAll(reached.map(({ endpoint }) => endpoint.id))
+  const changed = reached.filter(({ endpoint, gone, outcomes }) => {
+    const row = seen.get(endpoint.id)
+    if (row === undefined) return false
+    return gone || isLaterDelivery(row, outcomes, nowMs) || afterOutcomes(row, outcomes, nowMs) !== row
+  })
+  return store.lockAll(
+    changed.map(({ endpoint }) => endpoint.id),
+    dialect,
+  )
+}
+
+function isLaterDelivery({ lastDeliveryAt }: EndpointRow, outcomes: readonly CircuitOutcome[], nowMs: number): boolean {
+  return outcomes.includes('success') && nowMs - (lastDeliveryAt ?? 0) >= LAST_DELIVERY_STEP_MS
+}
+
+async function storeLastDelivery(
+  tx: Tx,
+  reached: readonly EndpointResults[],
+  changed: ReadonlyMap<string, EndpointRow>,
+  nowMs: number,
+): Promise<void> {
+  const ids = reached.flatMap(({ endpoint, outcomes }) => {
+    const row = changed.get(endpoint.id)
+    return row !== undefined && isLaterDelivery(row, outcomes, nowMs) ? [row.id] : []
+  })
+  if (ids.length > 0) await setLastDelivery(tx, nowMs, padded(ids))
+}
+
+const setLastDelivery = compiledOnce((handle, nowMs: number, ids: readonly string[]) =>
+  handle.updateTable('webhookEndpoints').set({ lastDeliveryAt: nowMs }).where('id', 'in', ids).returning('id'),
+)
+
+/** `before` is the locked row. Returns the new state when the circuit opened or closed. */
+async function updateCircuit(
+  tx: Tx,
+  before: EndpointRow,
   outcomes: readonly CircuitOutcome[],
   nowMs: number,
 ): Promise<Circuit['circuitState'] | undefined> {
-  const store = endpointStore(tx)
-  const seen = await store.find(endpointId)
-  // Usually nothing changes; then no row is locked or written.
-  if (seen === undefined || afterOutcomes(seen, outcomes, nowMs) === seen) return undefined
-  const before = await store.findLocked(endpointId, dialect)
-  if (before === undefined) return undefined
   const after = afterOutcomes(before, outcomes, nowMs)
+  if (after === before) return undefined
   const { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt } = after
-  await store.update(endpointId, { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt })
+  const changes = { circuitState, circuitFailures, circuitPauses, circuitOpenedAt, circuitProbeAt }
+  await endpointStore(tx).update(before.id, changes)
   return circuitState === before.circuitState ? undefined : circuitState
 }
 
 interface NextState {
   status: DeliveryRow['status']
   nextAttemptAt: number | null
-  url: string
+  /** Null when it is still the one that is stored. */
+  url: string | null
 }
 
 function nextState({ delivery, endpoint, outcome }: AttemptResult, nowMs: number): NextState {
-  const { url } = endpoint
+  const url = endpoint.url === delivery.url ? null : endpoint.url
   if (outcome.error === null) return { status: 'success', nextAttemptAt: null, url }
   const attempts = delivery.attempt + 1
   if (attempts >= delivery.maxAttempts || isGone(outcome)) return { status: 'failed', nextAttemptAt: null, url }
@@ -102,28 +141,28 @@ function nextState({ delivery, endpoint, outcome }: AttemptResult, nowMs: number
 }
 
 interface Group {
-  lease: string
   next: NextState
-  ids: string[]
+  results: AttemptResult[]
 }
 
-/** Most of a batch reaches the same next state, so most of it is one statement. */
+/** Most of a batch reaches the same next state, so most of it is one statement, whatever the number of endpoints. */
 function groupByNextState(results: readonly AttemptResult[], nowMs: number): Iterable<Group> {
   const groups = new Map<string, Group>()
   for (const result of results) {
     const next = nextState(result, nowMs)
-    const key = `${result.lease} ${next.status} ${next.nextAttemptAt} ${next.url}`
+    const key = `${next.status} ${next.nextAttemptAt} ${next.url}`
     const group = groups.get(key)
-    if (group === undefined) groups.set(key, { lease: result.lease, next, ids: [result.delivery.id] })
-    else group.ids.push(result.delivery.id)
+    if (group === undefined) groups.set(key, { next, results: [result] })
+    else group.results.push(result)
   }
   return groups.values()
 }
 
-/** Returns the ids of the deliveries that were still held under the lease. */
-async function advance(tx: Tx, { lease, next, ids }: Group): Promise<string[]> {
-  const { status, nextAttemptAt, url } = next
-  return (await toNextState(tx, status, nextAttemptAt, url, padded(ids), lease)).map((row) => row.id)
+/** Returns the ids of the deliveries that were still held under the lease of their result. */
+async function advance(tx: Tx, { next, results }: Group): Promise<string[]> {
+  const ids = padded(results.map(({ delivery }) => delivery.id))
+  const held = padded(results.map(({ delivery, lease }) => delivery.id + lease))
+  return (await toNextState(tx, next.status, next.nextAttemptAt, next.url, ids, held)).map((row) => row.id)
 }
 
 const toNextState = compiledOnce(
@@ -131,15 +170,23 @@ const toNextState = compiledOnce(
     handle,
     status: NextState['status'],
     nextAttemptAt: number | null,
-    url: string,
+    url: string | null,
     ids: readonly string[],
-    lease: string,
+    /** Each id with its lease behind it. */
+    held: readonly string[],
   ) =>
     handle
       .updateTable('webhookDeliveries')
-      .set((eb) => ({ status, nextAttemptAt, url, attempt: eb('attempt', '+', 1), lease: null, leasedUntil: null }))
+      .set((eb) => ({
+        status,
+        nextAttemptAt,
+        url: sql<string>`coalesce(cast(${url} as text), "url")`,
+        attempt: eb('attempt', '+', 1),
+        lease: null,
+        leasedUntil: null,
+      }))
       .where('id', 'in', ids)
-      .where('lease', '=', lease)
+      .where(sql<string>`"id" || "lease"`, 'in', held)
       .returning('id'),
 )
 
@@ -158,16 +205,21 @@ function attemptRow({ delivery, outcome }: AttemptResult): AttemptRow {
   }
 }
 
-function byEndpoint(results: readonly AttemptResult[]) {
-  const found = new Map<string, { endpoint: EndpointRow; gone: boolean; outcomes: CircuitOutcome[] }>()
+interface EndpointResults {
+  endpoint: EndpointRow
+  gone: boolean
+  outcomes: CircuitOutcome[]
+}
+
+function byEndpoint(results: readonly AttemptResult[]): EndpointResults[] {
+  const found = new Map<string, EndpointResults>()
   for (const { delivery, endpoint, outcome } of results) {
     const entry = found.get(endpoint.id) ?? { endpoint, gone: false, outcomes: [] }
     found.set(endpoint.id, entry)
     entry.gone ||= isGone(outcome)
     entry.outcomes.push(classifyOutcome(delivery, outcome))
   }
-  // One lock order: replicas may record results of the same endpoints at the same time.
-  return [...found.values()].sort((left, right) => (left.endpoint.id < right.endpoint.id ? -1 : 1))
+  return [...found.values()]
 }
 
 /** After a 410 nothing is sent until the endpoint is activated again. Returns false when it was inactive. */

@@ -55,6 +55,32 @@ describeEachDatabase('new deliveries of an endpoint that a worker sends to', (op
     expect(await claims()).toContain(busy?.id)
   })
 
+  it('are given to it for a moment after it has sent everything', async () => {
+    const { claims, fixture, sent, busyId } = await busyEndpoint({})
+    const eventIds = [busyId]
+    // On a busy machine the moment may pass before the next event is stored.
+    await eventually(async () => {
+      eventIds.push(...(await fixture.record({})))
+      await eventually(() => expect(sent()).toHaveLength(eventIds.length))
+      const before = await claims()
+      eventIds.push(...(await fixture.record({})))
+      await eventually(() => expect(sent().sort()).toEqual(eventIds.toSorted()))
+      expect(await claims()).toEqual(before)
+    })
+  })
+
+  it('are sent with new settings, though it waits with the old ones', async () => {
+    const { receiver, fixture, sent } = await busyEndpoint({})
+    const [endpoint] = await fixture.endpoints.list({ limit: 1 }).then(({ items }) => items)
+    const elsewhere = closing(await startReceiver())
+    await eventually(async () => expect(await fixture.deliveries()).toMatchObject([{ status: 'success' }]))
+    await fixture.endpoints.update(endpoint?.id ?? '', { url: elsewhere.url })
+    await fixture.record({})
+    await eventually(() => expect(elsewhere.requests).toHaveLength(1))
+    expect(receiver.requests).toHaveLength(1)
+    expect(sent()).toHaveLength(1)
+  })
+
   it('wait for a claim when they are more than it sends within a moment', async () => {
     const { claims, fixture, sent, busyId } = await busyEndpoint()
     const eventIds = await fixture.record(...Array.from({ length: 100 }, () => ({})))
@@ -128,16 +154,18 @@ describeEachDatabase('new deliveries of an endpoint whose run ended before their
       })
     }
     await store(null)
+    const { updatedAt } = await endpointStore(db.read).get(endpointId)
     receiver.script({ delayMs: 100 })
     const running = run(endpointId, { signal: new AbortController().signal })
     const lease = await eventually(() => {
-      const found = runningWorkers.get(endpointId)?.leaseFor(1)
+      const found = runningWorkers.get(endpointId)?.leaseFor(1, updatedAt)
       if (found === undefined) throw new Error('the worker takes none yet')
       return found
     })
     const worker = runningWorkers.get(endpointId)
+    expect(worker?.leaseFor(1, updatedAt + 1)).toBeUndefined()
     await running
-    expect([worker?.leaseFor(1), runningWorkers.size]).toEqual([undefined, 0])
+    expect([worker?.leaseFor(1, updatedAt), runningWorkers.size]).toEqual([undefined, 0])
 
     const deliveries = await store(lease.token)
     worker?.give([deliveries])

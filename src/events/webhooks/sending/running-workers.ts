@@ -11,8 +11,11 @@ export interface GivenDelivery {
 
 /** The worker that sends to an endpoint at this moment, in this process. */
 export interface RunningWorker {
-  /** The lease under which it takes so many new deliveries; undefined while it takes none. They come after all that are due. */
-  leaseFor(count: number): RowLease | undefined
+  /**
+   * The lease under which it takes so many new deliveries; undefined while it takes none. They come after all that are due, and go by
+   * the settings of the endpoint at `updatedAt`: a worker that read older ones takes none.
+   */
+  leaseFor(count: number, updatedAt: number): RowLease | undefined
   /** Call it after the commit that stored the deliveries. A worker that ended meanwhile releases them. */
   give(deliveries: readonly GivenDelivery[]): void
 }
@@ -72,10 +75,10 @@ function findTakers(
   if (workers.size === 0) return takers
   const counts = new Map<string, number>()
   for (const { endpointId } of deliveries.filter(isDue)) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1)
-  for (const { id, circuitState } of endpoints) {
+  for (const { id, circuitState, updatedAt } of endpoints) {
     const count = counts.get(id)
     const worker = circuitState === 'closed' ? workers.get(id) : undefined
-    const lease = count === undefined ? undefined : worker?.leaseFor(count)
+    const lease = count === undefined ? undefined : worker?.leaseFor(count, updatedAt)
     if (worker !== undefined && lease !== undefined) takers.set(id, { worker, lease, claimed: [] })
   }
   return takers
