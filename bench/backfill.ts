@@ -1,17 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../test/kit/eventually.ts'
-import type { Application } from '../test/scenarios/application.ts'
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe } from '../test/scenarios/mailboxes.ts'
-import type { Dovecot } from '../test/servers/dovecot.ts'
 import { percentile, spread } from './figures.ts'
+import { deliverLive } from './paced-mail.ts'
 import { slowStatements } from './new-mail.ts'
 import { startProber } from './prober.ts'
 import { withStage } from './stage.ts'
 
 const MESSAGES = Number(process.env.BENCH_ROWS ?? 100_000)
-const PACE_MS = 200
-/** Live messages without a backfill, and at least as many beside it. */
-const LIVE = 150
 const USER = 'bench@mail.example'
 const MAX_SLOWDOWN = 1.5
 const MAX_HEALTH_MS = 50
@@ -37,9 +31,10 @@ export async function backfill(say: (line: string) => void): Promise<void> {
       await subscribe(api, application, ['message.received'])
       const accounts = await connectMailboxes(api, dovecot, [USER])
       const accountId = accounts.get(USER) ?? ''
+      const mailbox = { dovecot, application, user: USER }
       const prober = await startProber(service.url, `/accounts/${accountId}/messages?limit=50`, service.key)
       try {
-        const alone = await live(dovecot, application, 'alone', () => false)
+        const alone = await deliverLive(mailbox, 'alone', () => false)
         await prober.take()
 
         await api.call('PUT', '/historical-sync/config', { batchSize: 1000, delayBetweenBatches: 0 })
@@ -52,7 +47,7 @@ export async function backfill(say: (line: string) => void): Promise<void> {
           if (state.status !== 'running' && tookMs === 0) tookMs = performance.now() - startedMs
           return state.status === 'running'
         }
-        const beside = await live(dovecot, application, 'beside', isRunning)
+        const beside = await deliverLive(mailbox, 'beside', isRunning)
         const samples = await prober.take()
         if (state?.status !== 'completed') throw new Error(`The backfill is ${state?.status}: ${state?.lastError}`)
 
@@ -78,28 +73,6 @@ export async function backfill(say: (line: string) => void): Promise<void> {
     },
     { SYNC_INITIAL_MESSAGES: '100', ...(DATABASE_URL !== undefined && { DATABASE_URL }) },
   )
-}
-
-/** Delivers five messages a second, at least `LIVE` and as long as `goesOn`. Returns the milliseconds from delivery to webhook. */
-async function live(
-  dovecot: Dovecot,
-  application: Application,
-  name: string,
-  goesOn: () => boolean | Promise<boolean>,
-): Promise<number[]> {
-  const sentAtMs = new Map<string, number>()
-  const startMs = performance.now()
-  for (let index = 0; index < LIVE || (await goesOn()); index += 1) {
-    sentAtMs.set(`${name}-${index}`, performance.now())
-    await dovecot.deliver(USER, numberedMessage(`${name}-${index}`))
-    if (index < LIVE) await goesOn()
-    await sleep(Math.max(0, PACE_MS * (index + 1) - (performance.now() - startMs)))
-  }
-  const arrivals = () =>
-    new Map([...application.received.values()].map(({ subject, firstAtMs }) => [subject, firstAtMs]))
-  await eventually(() => [...sentAtMs.keys()].every((subject) => arrivals().has(subject)), 60_000)
-  const arrivedAtMs = arrivals()
-  return [...sentAtMs].map(([subject, atMs]) => (arrivedAtMs.get(subject) ?? Number.NaN) - atMs)
 }
 
 function* oldMessages(): Iterable<Buffer> {

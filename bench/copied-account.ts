@@ -13,7 +13,11 @@ const DIGITS_OF_MARK = 3
  * Copies an account and its messages inside the database, which takes a fraction of storing them one by one. Each copy has an
  * `index` of its own, from 1 to 32,767. Returns the id of the copy.
  */
-export async function copyAccount(db: Db, { accountId, folderId }: SeededMailbox, index: number): Promise<string> {
+export async function copyAccount(
+  db: Db,
+  { accountId, folderId }: Pick<SeededMailbox, 'accountId' | 'folderId'>,
+  index: number,
+): Promise<string> {
   const ids = idGenerator(systemClock)
   const copyId = await seedAccount(db, `user${index}`)
   const copyFolderId = ids('lbl')

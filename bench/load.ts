@@ -8,6 +8,8 @@ export interface LoadPlan {
   url: string
   key: string
   pages: readonly { path: string; body: string }[]
+  /** Ends when each page was requested once. */
+  isOnce?: boolean
 }
 
 export interface LoadResult {
@@ -61,7 +63,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', as
   const result = await run(JSON.parse(line)).catch((error) => ({ error: String(error), times: [], tookMs: 1 }))
   process.stdout.write(JSON.stringify(result) + '\\n')
 })
-async function run({ url, key, pages, forMs, connections }) {
+async function run({ url, key, pages, forMs, connections, isOnce = false }) {
   const { hostname, port, host } = new URL(url)
   const prepared = pages.map(({ path, body }) => ({
     path,
@@ -76,6 +78,7 @@ async function run({ url, key, pages, forMs, connections }) {
     const socket = net.connect(Number(port), hostname)
     let page, sentMs, chunks, size, total
     const send = () => {
+      if (isOnce && next >= prepared.length) return socket.end(resolve)
       page = prepared[next++ % prepared.length]
       chunks = []
       size = 0

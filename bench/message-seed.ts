@@ -2,11 +2,13 @@ import { labelStore, newLabelRow } from '../src/mail/labels/index.ts'
 import { incomingRow, type MessageRow, mailHorizons } from '../src/mail/messages/index.ts'
 import { newMessageRow } from '../src/mail/messages/rows/row.ts'
 import { messageWriter } from '../src/mail/messages/rows/writer.ts'
+import { sealer } from '../src/platform/crypto/seal.ts'
 import type { Db } from '../src/platform/db/index.ts'
 import { idGenerator } from '../src/platform/ids.ts'
 import { systemClock } from '../src/platform/time/clock.ts'
 import type { RemoteMessage } from '../src/providers/contract/index.ts'
 import { testAccounts } from '../test/kit/accounts/accounts.ts'
+import { TEST_KEYS } from '../test/kit/service/composition.ts'
 
 const ROWS_PER_TRANSACTION = 500
 const FIRST_RECEIVED_MS = Date.UTC(2024, 0, 1)
@@ -37,7 +39,7 @@ export async function seedInbox(
 
 /** Stores a paused account. `user`: part of its address, which no other account has. Returns its id. */
 export async function seedAccount(db: Db, user?: string): Promise<string> {
-  const { accounts, link } = testAccounts(db)
+  const { accounts, link } = testAccounts(db, { sealer: sealer(TEST_KEYS) })
   const identity = user === undefined ? {} : { email: `${user}@example.com`, providerUser: `["bench","${user}"]` }
   const { id: accountId } = await link(identity)
   await db.transaction((tx) => accounts.change(tx, accountId, { paused: true }))

@@ -3,31 +3,39 @@ import type { RemoteMessage } from '../src/providers/contract/index.ts'
 import { copyAccount } from './copied-account.ts'
 import { seedMessages } from './message-seed.ts'
 
-/** Messages have the same words in every account, with different ids. */
+/** The accounts: the first one was stored as sync does, and the others are copies of it. */
 export interface SearchSeed {
-  accounts: number
-  messages: number
+  accountIds: string[]
+  /** Of the first account. */
+  folderId: string
 }
 
 /**
- * Stores the first account as sync does, and copies its rows in the database for the others. Leaves the search index to the
- * indexer. Returns the ids of the accounts.
+ * Adds accounts to those that were seeded before. Messages have the same words in every account, with different ids. Leaves the search
+ * index to the indexer.
  */
 export async function seedForSearch(
   db: Db,
-  { accounts, messages }: SearchSeed,
+  { accounts, messages }: { accounts: number; messages: number },
   say: (line: string) => void,
-): Promise<string[]> {
+  earlier?: SearchSeed,
+): Promise<SearchSeed> {
   const startMs = performance.now()
-  const first = await seedMessages(db, messages, buildContent)
-  // The indexer builds the index from all messages.
-  await db.transaction((tx) => tx.deleteFrom('unindexedMessages').execute())
-  const accountIds = [first.accountId]
+  const seed = earlier ?? (await seedFirst(db, messages))
+  const { accountIds, folderId } = seed
+  const first = { accountId: accountIds[0] ?? '', folderId }
   while (accountIds.length < accounts) {
     accountIds.push(await copyAccount(db, first, accountIds.length))
     if (accountIds.length % 5 === 0) say(`  ${accountIds.length} accounts stored after ${since(startMs)}`)
   }
-  return accountIds
+  return seed
+}
+
+async function seedFirst(db: Db, messages: number): Promise<SearchSeed> {
+  const { accountId, folderId } = await seedMessages(db, messages, buildContent)
+  // The indexer builds the index from all messages.
+  await db.transaction((tx) => tx.deleteFrom('unindexedMessages').execute())
+  return { accountIds: [accountId], folderId }
 }
 
 export function since(startMs: number): string {

@@ -23,13 +23,15 @@ declare module 'vitest' {
 interface Server {
   url: string
   stop(): Promise<void>
+  /**
+   * Ends every connection, stops the server, and starts it on the same port when `meanwhile` has ended. Undefined for the server of
+   * TEST_DATABASE_URL.
+   */
+  restart?(meanwhile?: () => Promise<void>): Promise<void>
 }
 
 /** A server of its own, for a test that restarts it. */
-export interface OwnPostgres extends Server {
-  /** Ends every connection, stops the server, and starts it on the same port when `meanwhile` has ended. */
-  restart(meanwhile?: () => Promise<void>): Promise<void>
-}
+export type OwnPostgres = Required<Server>
 
 /** Provides one PostgreSQL for the whole run, from TEST_DATABASE_URL or started in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
