@@ -40,6 +40,7 @@ export default defineConfig(({ mode }) => ({
             'scripts/**/*.test.mjs',
             'sdk/test/**/*.test.ts',
             'src/**/*.test.ts',
+            'bench/**/*.test.ts',
             'test/kit/**/*.test.ts',
             'test/e2e/**/*.test.ts',
             'test/mail/**/*.test.ts',

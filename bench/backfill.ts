@@ -1,7 +1,7 @@
 import { connectMailboxes, numberedMessage, PASSWORD, subscribe } from '../test/scenarios/mailboxes.ts'
 import { percentile, spread } from './figures.ts'
-import { deliverLive } from './paced-mail.ts'
 import { slowStatements } from './new-mail.ts'
+import { deliverLive } from './paced-mail.ts'
 import { startProber } from './prober.ts'
 import { withStage } from './stage.ts'
 

@@ -8,6 +8,7 @@ import { files } from './files.ts'
 import { firstAccount } from './first-account.ts'
 import { firstPage } from './first-page.ts'
 import { fullSync } from './full-sync.ts'
+import { growth } from './growth.ts'
 import { idle } from './idle.ts'
 import { list } from './list.ts'
 import { manyAccounts } from './many-accounts.ts'
@@ -49,6 +50,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   scaling,
   replicas,
   files,
+  growth,
 }
 
 /** `npm run bench` runs all benchmarks, `npm run bench new-mail` one. Needs Linux with Dovecot. */

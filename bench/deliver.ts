@@ -102,7 +102,7 @@ async function measure(
     async () => {
       const cpu = process.cpuUsage()
       const startedMs = performance.now()
-      await recordAsDelivered(app, sink, endpoints, events)
+      await recordAsDelivered(app, sink, { endpoints, deliveries: DELIVERIES, events })
       await allDelivered(app)
       const { user, system } = process.cpuUsage(cpu)
       cpuUs.push((user + system) / DELIVERIES)
@@ -167,16 +167,15 @@ async function withPostgres(run: (db: Db) => Promise<void>): Promise<void> {
 const buildEvents = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ type: TYPE, objectId: `msg_${from + index}`, data: DATA }) as const)
 
-/** Records the events of one round; `events` counts those of all rounds. */
-async function recordAsDelivered(
+/** Records the events of so many deliveries, no faster than they are delivered; `events` counts those of all rounds. */
+export async function recordAsDelivered(
   app: WebhookFixture,
   sink: Sink,
-  endpoints: number,
-  events: { recorded: number },
+  { endpoints, deliveries, events }: { endpoints: number; deliveries: number; events: { recorded: number } },
 ): Promise<void> {
   const before = await sink.received()
   const perTransaction = Math.max(1, Math.floor(DELIVERIES_PER_TRANSACTION / endpoints))
-  const total = Math.ceil(DELIVERIES / endpoints)
+  const total = Math.ceil(deliveries / endpoints)
   for (let made = 0; made < total; made += perTransaction) {
     while (made * endpoints - ((await sink.received()) - before) >= MAX_UNSENT) await sleep(5)
     const count = Math.min(perTransaction, total - made)
@@ -198,7 +197,7 @@ async function steadyWaits(app: WebhookFixture): Promise<number[]> {
   return waits(app.db, sinceMs)
 }
 
-async function allDelivered({ db }: WebhookFixture): Promise<void> {
+export async function allDelivered({ db }: WebhookFixture): Promise<void> {
   await eventually(
     async () => {
       const unstamped = await db.read.selectFrom('events').select('id').where('position', 'is', null).limit(1).execute()

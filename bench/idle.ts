@@ -68,7 +68,7 @@ interface Measured {
   kilobytesEach: number
 }
 
-async function measureService({ host, port }: Server, users: readonly string[]): Promise<Measured> {
+export async function measureService({ host, port }: Server, users: readonly string[]): Promise<Measured> {
   const dataDir = await mkdtemp(join(tmpdir(), 'posthorn-bench-'))
   const service = await startServiceProcess({ dataDir, env: { LOG_LEVEL: 'info' } })
   try {
@@ -119,7 +119,7 @@ async function withDovecot(users: readonly string[], run: (server: Server) => Pr
   }
 }
 
-async function withScripted(_users: readonly string[], run: (server: Server) => Promise<void>): Promise<void> {
+export async function withScripted(_users: readonly string[], run: (server: Server) => Promise<void>): Promise<void> {
   const server = await startScriptedImap({})
   try {
     await run({ host: '127.0.0.1', port: server.access.settings.imap?.port ?? 0, password: PASSWORD })

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +6,7 @@ import Database from 'libsql'
 import { type ServiceProcess, startServiceProcess } from '../test/kit/service/process.ts'
 import { type Client, client } from '../test/scenarios/client.ts'
 import { cpuMs, percentile } from './figures.ts'
+import { type Mailboxes, startMailboxes } from './mailboxes.ts'
 import { slowStatements } from './new-mail.ts'
 import { type Prober, startProber } from './prober.ts'
 import { DATA, type Sink, startSink } from './sink.ts'
@@ -243,24 +242,6 @@ function seedEvents(file: string, accountId: string, stamped: boolean): void {
     database.exec(`update "eventPosition" set "position" = "position" + ${ROWS}, "total" = "total" + ${ROWS}`)
   database.exec('commit')
   database.close()
-}
-
-interface Mailboxes {
-  port: number
-  empty(user: string): void
-  stop(): void
-}
-
-async function startMailboxes(): Promise<Mailboxes> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bench/big-mailbox.ts'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const [port] = await once(child.stdout, 'data')
-  return {
-    port: Number(String(port)),
-    empty: (user) => void child.stdin.write(`empty ${user}\n`),
-    stop: () => void child.kill(),
-  }
 }
 
 function spread(samples: readonly number[]): string {
