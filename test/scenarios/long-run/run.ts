@@ -3,7 +3,13 @@ import { expect } from 'vitest'
 import { type Prober, startProber } from '../../../bench/prober.ts'
 import { openDatabase } from '../../kit/database/open-database.ts'
 import { eventually } from '../../kit/eventually.ts'
-import { type ServicePlace, type ServiceProcess, SHARED_KEYS, startServiceProcess } from '../../kit/service/process.ts'
+import {
+  HEAP_PROBE,
+  type ServicePlace,
+  type ServiceProcess,
+  SHARED_KEYS,
+  startServiceProcess,
+} from '../../kit/service/process.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { type Radicale, startRadicale } from '../../servers/radicale.ts'
 import { startSmtpSink } from '../../servers/smtp.ts'
@@ -73,7 +79,7 @@ export async function runLong(
   const start = async (name: string, port?: number) => {
     const service = await startServiceProcess({
       ...place,
-      env: { ...SHARED_KEYS, ...place.env },
+      env: { ...SHARED_KEYS, ...HEAP_PROBE, ...place.env },
       databaseUrl: namedUrl(place.databaseUrl, name),
       ...(port !== undefined && { port }),
     })
@@ -166,7 +172,8 @@ export async function runLong(
       instances[1] = killed.service
       await eventually(() => journal.expectShares(2, users.length), MANY_MS)
       liveMs.push(...(await watching.take()).live)
-      say(`${minutes()}: kill ${kills}, the other instance owned all accounts after ${Math.round(takeOverMs)} ms`)
+      const heap = `${((await kept.service.heapBytesAfterGc()) / 1024 / 1024).toFixed(1)} MB in the heap of the other`
+      say(`${minutes()}: kill ${kills}, all accounts owned after ${Math.round(takeOverMs)} ms; later ${heap}`)
     }
     await until(scenario.lengthMs)
     liveMs.push(...(await watching.take()).live)
