@@ -27,6 +27,8 @@ interface EndpointStore {
   insert(row: EndpointRow): Promise<boolean>
   /** Returns the updated row. Throws not_found. */
   update(id: string, changes: Updateable<Tables['webhookEndpoints']>): Promise<EndpointRow>
+  /** Lets another delivery probe the endpoint at once, unless the probe until `untilMs` has ended. */
+  endProbe(id: string, untilMs: number | null, nowMs: number): Promise<void>
   /** True when this call made the endpoint inactive. */
   deactivate(id: string, nowMs: number): Promise<boolean>
   /** Throws not_found. */
@@ -82,6 +84,15 @@ export function endpointStore(handle: Handle): EndpointStore {
         .returningAll()
         .executeTakeFirst()
       return row ?? missing(id)
+    },
+    async endProbe(id, untilMs, nowMs) {
+      await handle
+        .updateTable('webhookEndpoints')
+        .set({ circuitProbeAt: nowMs })
+        .where('id', '=', id)
+        .where('circuitState', '=', 'half_open')
+        .where('circuitProbeAt', '=', untilMs)
+        .execute()
     },
     async deactivate(id, nowMs) {
       const { numUpdatedRows } = await handle

@@ -171,6 +171,15 @@ describeEachDatabase('an endpoint that keeps failing', (open) => {
     await eventually(async () => expect(await waiting(fixture)).toEqual([]))
   })
 
+  it('may be probed at once after a probe whose process was stopped', async () => {
+    const { fixture, receiver, id } = await broken()
+    receiver.always('hang')
+    await eventually(async () => expect(await readCircuit(fixture, id)).toMatchObject({ state: 'half_open' }))
+    await fixture.engine.stop(0)
+    const { nextProbeAt } = await readCircuit(fixture, id)
+    expect(Date.parse(nextProbeAt ?? '')).toBeLessThanOrEqual(Date.now())
+  })
+
   it('is probed again after the process of a probe died', async () => {
     const { fixture, receiver, id } = await broken()
     receiver.always({})

@@ -66,6 +66,8 @@ export class Claims {
   /** Characters of event data by delivery id. */
   readonly #held = new Map<string, number>()
   #waiting: GivenDelivery[] = []
+  /** The delivery that probes the endpoint, and until when no other one may. */
+  #probe: { id: string; untilMs: number | null } | undefined
   #endpoint: OpenEndpoint | undefined
   #rows = FEWEST_ROWS
   #claimedAt = Number.NEGATIVE_INFINITY
@@ -158,7 +160,11 @@ export class Claims {
     const endpoint = await store.findLocked(this.#endpointId, db.dialect)
     if (endpoint === undefined || endpoint.circuitState === 'closed' || opensAt(endpoint) > clock.now()) return []
     const deliveries = await this.#take(tx, 1)
-    if (deliveries.length > 0) await store.update(endpoint.id, probing(endpoint, clock.now()))
+    const [delivery] = deliveries
+    if (delivery === undefined) return []
+    const half = probing(endpoint, clock.now())
+    await store.update(endpoint.id, half)
+    this.#probe = { id: delivery.id, untilMs: half.circuitProbeAt }
     return deliveries
   }
 
@@ -199,15 +205,19 @@ export class Claims {
     await db.statement((handle) => leasedRows(handle, db.dialect, DELIVERIES).renew({ ids }, this.lease))
   }
 
-  /** Releases every delivery still held, in one transaction with `andThen`. */
+  /** Releases every delivery still held, in one transaction with `andThen`. A probe without a result may be repeated at once. */
   async release(andThen: (tx: Tx) => Promise<void> = async () => {}): Promise<void> {
     const ids = [...this.#held.keys()]
     this.recorded(ids)
     this.#waiting = []
     if (ids.length === 0) return
-    const { db } = this.#deps
+    const { db, clock } = this.#deps
+    const probe = this.#probe
     await db.transaction(async (tx) => {
       await leasedRows(tx, db.dialect, DELIVERIES).release({ ids }, this.lease)
+      if (probe !== undefined && ids.includes(probe.id)) {
+        await endpointStore(tx).endProbe(this.#endpointId, probe.untilMs, clock.now())
+      }
       await andThen(tx)
     })
   }
