@@ -26,6 +26,7 @@ interface Options {
 /** A receiver, and a sender whose thread starts with the third attempt within a second of a clock that only the test moves. */
 async function senderFixture({ privateTargets = 'loopback', timing, startWorker = newWorker }: Options = {}) {
   const workers: Worker[] = []
+  const exits: Promise<void>[] = []
   const { log, entries } = memoryLog()
   const client = closing(outbound({ guard: serviceGuard({ privateTargets, clock: systemClock }) }))
   let sentHere = 0
@@ -50,6 +51,7 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
         startWorker() {
           const worker = startWorker()
           workers.push(worker)
+          exits.push(new Promise((resolve) => worker.once('exit', () => resolve())))
           return worker
         },
       },
@@ -73,7 +75,7 @@ async function senderFixture({ privateTargets = 'loopback', timing, startWorker 
   const pass = (ms: number) => {
     nowMs += ms
   }
-  return { sender, receiver, workers, entries, send, isOnThread, getBusy, pass }
+  return { sender, receiver, workers, exits, entries, send, isOnThread, getBusy, pass }
 }
 
 const INPUT: AttemptInput = {
@@ -213,12 +215,11 @@ it('sends itself when the thread does not start', async () => {
 })
 
 it('does not end a thread that waits for a response', async () => {
-  const { receiver, workers, send, isOnThread, getBusy } = await senderFixture({ timing: { idleMs: 200 } })
+  const { receiver, exits, send, isOnThread, getBusy } = await senderFixture({ timing: { idleMs: 200 } })
   await getBusy()
-  const exited = workers[0] && once(workers[0], 'exit')
   receiver.script({ delayMs: 700, status: 202 })
   expect(await send()).toMatchObject({ responseStatus: 202 })
-  await exited
+  await exits[0]
   expect(await isOnThread()).toBe(false)
 })
 
