@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { closing } from '../../../../test/kit/closing.ts'
@@ -13,7 +15,7 @@ import { workerFile } from '../../../platform/threads/worker-file.ts'
 import { draftsConformance } from '../../conformance/drafts.ts'
 import { editsConformance } from '../../conformance/edits.ts'
 import { folderMailboxConformance } from '../../conformance/folder-mailbox.ts'
-import type { ProviderError } from '../../contract/index.ts'
+import type { FolderSession, ProviderError } from '../../contract/index.ts'
 import { imapOnThread } from './on-thread.ts'
 
 const never = new AbortController().signal
@@ -33,6 +35,24 @@ describe.skipIf(!dovecotAvailable())('imap on a thread of its own', () => {
   folderMailboxConformance('imap on a thread', () => imapMailbox(server, {}, shared.mail))
   editsConformance('imap on a thread', () => imapEditsFixture(server, shared.mail))
   draftsConformance('imap on a thread', () => imapDraftsFixture(server, shared.mail))
+
+  it('keeps nothing of a closed session whose events refer to it', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const { access } = await imapMailbox(server, {}, shared.mail)
+    const openAndClose = async () => {
+      const opened: { session?: FolderSession } = {}
+      const listener = () => void opened.session
+      opened.session = await shared.mail.openSession(access, { onChange: listener, onClose: listener }, never)
+      await opened.session.close()
+      return new WeakRef(opened.session)
+    }
+    const closed = await openAndClose()
+    await eventually(() => {
+      collectGarbage()
+      expect(closed.deref()).toBeUndefined()
+    })
+  })
 
   it('saves copies in Sent, and finds them', async () => {
     const { access } = await imapMailbox(server, {}, shared.mail)

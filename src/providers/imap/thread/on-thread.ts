@@ -14,7 +14,7 @@ import {
   type SessionEvents,
 } from '../../contract/index.ts'
 import { ImapThread, type ImapThreadOptions } from './imap-thread.ts'
-import type { ServedProvider } from './served.ts'
+import type { ServedEvents, ServedProvider } from './served.ts'
 
 export interface ImapOnThread {
   mail: FolderMailProvider
@@ -108,21 +108,8 @@ async function openSession(
   signal: AbortSignal,
 ): Promise<FolderSession> {
   const provider = await thread.provider()
-  let isOpen = true
-  const end = () => {
-    isOpen = false
-    removeListener()
-  }
-  const onChange = async (path: string | undefined) => {
-    if (isOpen) events.onChange(path)
-  }
-  const onClose = async (error: ProviderError | undefined) => {
-    if (!isOpen) return
-    end()
-    events.onClose(error)
-  }
-  const removeListener = thread.onLoss((error) => void onClose(error))
-  const remote = await provider.openSession(plain(access), { onChange, onClose }, signal).catch((error: unknown) => {
+  const { served, end } = eventsUntilEnd(thread, events)
+  const remote = await provider.openSession(plain(access), served, signal).catch((error: unknown) => {
     end()
     throw error
   })
@@ -140,6 +127,26 @@ async function openSession(
       remote.close().catch(() => {})
     },
   }
+}
+
+/**
+ * The events as the thread calls them, until `end`. What is served refers to no session, and after the end to nothing of the caller: the
+ * thread keeps it as long as its session, and the session is kept as long as something here refers to it, so that a circle would never
+ * be collected.
+ */
+function eventsUntilEnd(thread: ImapThread, events: SessionEvents): { served: ServedEvents; end(): void } {
+  let open: SessionEvents | undefined = events
+  const end = () => {
+    open = undefined
+    removeListener()
+  }
+  const onClose = async (error: ProviderError | undefined) => {
+    const closing = open
+    end()
+    closing?.onClose(error)
+  }
+  const removeListener = thread.onLoss((error) => void onClose(error))
+  return { served: { onChange: async (path) => open?.onChange(path), onClose }, end }
 }
 
 /** A change that its thread did not survive failed for every message. */
