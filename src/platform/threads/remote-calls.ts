@@ -51,7 +51,8 @@ const ROOT = 0
  * Calls of objects between two threads, in both directions. Arguments and results are cloned. Functions that are members of a plain
  * object become methods that call back, an `AbortSignal` becomes one that aborts with it, and what can be iterated is read item by item;
  * all three as an argument, a result, or a member of one, not deeper. Buffers arrive as `Uint8Array`. An object is kept until the
- * other thread has garbage-collected its side.
+ * other thread has garbage-collected its side. Two objects that refer to each other from both threads are therefore kept for ever: what
+ * calls back must lose its reference by itself when its work ends.
  */
 export class RemoteCalls {
   readonly #port: Worker | MessagePort
