@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 
 export interface BareProcess {
   pid: number
-  /** What it printed when it was ready. */
+  /** The line that the process printed when it was ready. */
   output: string
   stop(): void
 }

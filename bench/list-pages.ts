@@ -17,7 +17,7 @@ export type Expected = { path: string; body: string }
 /** Accounts that only fill the tables. */
 interface Others {
   accountIds: string[]
-  /** Of the first account, which is copied. */
+  /** The folder of the first account, which the others are copies of. */
   folderId: string
   /** The same in each account. */
   newestFirst: readonly { subject: string }[]

@@ -12,7 +12,7 @@ export interface EventRows {
   count: number
   /** Letters in the ids, which are in the order of time: `00` is before those that the service generates, letters after `0` follow. */
   mark: string
-  /** Of the newest row; the others are spread over the day before. */
+  /** The age of the newest row; the others are spread over the day before. */
   ageDays: number
   /** The numbers of their positions in the order of all events begin after it. */
   afterPosition: number

@@ -1,4 +1,4 @@
-/** What the work on a store of this size costs. */
+/** The cost of the same work on a store of one size. */
 export interface Point {
   size: number
   cost: number

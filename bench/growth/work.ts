@@ -11,7 +11,7 @@ export interface FilledStore {
 }
 
 export interface Done {
-  /** What was done, in the work's unit. */
+  /** The number of pages, rows, … that were done. */
   items: number
   /** CPU time of the service and, on PostgreSQL, of its connections. */
   cpuMs: number
@@ -22,7 +22,7 @@ export interface Done {
 /** Work of the service whose cost for each item must not depend on the size of the store. */
 export interface Work {
   name: string
-  /** What is counted, such as `page`. */
+  /** The name of one item: `page`, `row`, … */
   item: string
   needsEvents?: true
   /** `round`: 0, 1, … Throws when the rows afterwards are not the expected ones. */

@@ -84,7 +84,7 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
  *        fan-out ─────▲ gives new ones, already claimed
  *
  * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
- * become due meanwhile. The run ends when nothing was due and nothing in flight for a moment.
+ * become due meanwhile. The run ends a moment after nothing is due and nothing in flight.
  */
 class EndpointWorker implements RunningWorker {
   readonly #deps: EndpointWorkerDeps
