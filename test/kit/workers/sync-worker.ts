@@ -19,7 +19,8 @@ const db: Db = {
 const service = syncService(db, {
   settings: { initialMessages: 2000, folders: ['Work'] },
   owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
-  timing: { pollMs: 500 },
+  // What cannot be read is not tried again, however long the processes take.
+  timing: { pollMs: 500, itemRetry: { baseMs: 600_000, capMs: 600_000 } },
 })
 await service.start()
 process.stdout.write('started\n')
