@@ -19,6 +19,7 @@ import { RecentEvents } from './sending/recent-events.ts'
 import { ResultWriter, type ResultWriterDeps } from './sending/result-writer.ts'
 import type { RunningWorkers } from './sending/running-workers.ts'
 import { Sender, type SenderDeps } from './sending/thread/sender.ts'
+import { WorkerChecks } from './sending/worker-checks.ts'
 
 export interface WebhookDeps {
   db: Db
@@ -60,6 +61,7 @@ export class WebhookEngine {
   readonly #recentEvents: RecentEvents
   readonly #runningWorkers: RunningWorkers = new Map()
   readonly #fanOut: FanOut
+  readonly #checks: WorkerChecks
   readonly #sender: Sender
   readonly #stopSignal = new AbortController()
   #worker: Worker | undefined
@@ -76,6 +78,7 @@ export class WebhookEngine {
     this.#recentEvents = new RecentEvents(deps.clock)
     const shared = { recentEvents: this.#recentEvents, runningWorkers: this.#runningWorkers }
     this.#fanOut = new FanOut({ ...deps, ...shared }, this.#hints)
+    this.#checks = new WorkerChecks({ ...deps, ...shared })
   }
 
   async start(): Promise<void> {
@@ -95,6 +98,7 @@ export class WebhookEngine {
       { concurrency: CONCURRENCY },
       deliverRun(sending, this.#hints, this.#stopSignal.signal),
     )
+    this.#checks.start()
     this.#fanOut.start()
     this.#sweep = setInterval(() => {
       this.#recentEvents.purge()
@@ -119,6 +123,7 @@ export class WebhookEngine {
     await this.#sweeping
     await this.#fanOut.stop()
     await this.#worker?.stop(graceMs)
+    await this.#checks.stop()
     await this.#sender.close()
     this.#hints.close()
   }

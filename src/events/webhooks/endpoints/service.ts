@@ -123,7 +123,8 @@ export function endpoints(deps: EndpointDeps): Endpoints {
             isActive: body.isActive === undefined ? undefined : Number(body.isActive),
             // The change may be the fix, so the circuit starts over.
             ...CLOSED,
-            updatedAt: nowMs,
+            // Never the same twice: workers know by it which settings they have.
+            updatedAt: Math.max(nowMs, current.row.updatedAt + 1),
           }),
         )
         // Deliveries that waited, for activation or for a later time, are evaluated under the new settings.

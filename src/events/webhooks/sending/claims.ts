@@ -182,19 +182,18 @@ export class Claims {
     }
   }
 
-  /** Call it about every second. Reloads the endpoint's settings. Returns false when it was deactivated or deleted. */
+  /** Whether the endpoint, as it was last read, has these settings and this state. */
+  isCurrent({ updatedAt, circuitState }: Pick<EndpointRow, 'updatedAt' | 'circuitState'>): boolean {
+    const row = this.#endpoint?.row
+    return row === undefined || (row.updatedAt === updatedAt && row.circuitState === circuitState)
+  }
+
+  /** Reads the endpoint again. Returns false when it was deactivated or deleted. */
   async refresh(): Promise<boolean> {
     const row = await endpointStore(this.#deps.db.read).find(this.#endpointId)
     if (row?.isActive !== 1) return false
     this.#open(row)
     return true
-  }
-
-  /** Whether deliveries wait for a claim. */
-  async areDue(): Promise<boolean> {
-    const { db, clock } = this.#deps
-    const nextDueAt = await leasedRows(db.read, db.dialect, DELIVERIES).nextDueAt(this.#endpointId)
-    return nextDueAt !== undefined && nextDueAt <= clock.now()
   }
 
   /** Renews the lease of every delivery that is still held. */

@@ -10,7 +10,7 @@ import { attemptInput } from './attempt-input.ts'
 import { FAILURES_TO_OPEN, opensAt } from './circuit.ts'
 import { type Claimed, Claims, type InFlightLimit } from './claims.ts'
 import type { DueHints } from './due-hints.ts'
-import { DELIVERIES } from './leases.ts'
+import { DELIVERIES, type EndpointCheck } from './leases.ts'
 import type { RecentEvents } from './recent-events.ts'
 import type { ResultWriter } from './result-writer.ts'
 import { type AttemptResult, isGone } from './results.ts'
@@ -37,8 +37,6 @@ interface EndpointWorkerDeps {
 /** The queue whose job keys are the endpoints with due deliveries. */
 export const DELIVER_QUEUE = 'deliver'
 
-/** While requests are in flight, due deliveries and settings are checked this often, with or without hints. */
-const CHECK_MS = 1_000
 /** New deliveries that a worker takes for each request that it may have in flight: what it sends within a moment. */
 const GIVEN_PER_SENDER = 8
 /** A worker without work waits this long for new deliveries: given to it, they need no run of the queue and no claim. */
@@ -87,8 +85,8 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
  * become due meanwhile. The run ends a moment after nothing is due and nothing in flight.
  */
 class EndpointWorker implements RunningWorker {
+  readonly endpointId: string
   readonly #deps: EndpointWorkerDeps
-  readonly #endpointId: string
   readonly #signal: AbortSignal
   readonly #claims: Claims
   readonly #senders = new Set<Promise<void>>()
@@ -110,8 +108,8 @@ class EndpointWorker implements RunningWorker {
   #lingering: NodeJS.Timeout | undefined
 
   constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
+    this.endpointId = endpointId
     this.#deps = deps
-    this.#endpointId = endpointId
     this.#signal = signal
     this.#claims = new Claims(deps, endpointId)
   }
@@ -119,7 +117,7 @@ class EndpointWorker implements RunningWorker {
   /** More deliveries may be due. */
   claimMore(): void {
     this.#mayBeMore = true
-    this.#wakeSenders()
+    this.#wakeSenders(1)
   }
 
   leaseFor(count: number, updatedAt: number): RowLease | undefined {
@@ -132,7 +130,7 @@ class EndpointWorker implements RunningWorker {
   give(deliveries: readonly GivenDelivery[]): void {
     this.#claims.add(deliveries)
     if (this.#hasReleased) void this.#returnGiven()
-    this.#wakeSenders()
+    this.#wakeSenders(deliveries.length)
   }
 
   /** Stops claiming deliveries and starting requests. */
@@ -147,7 +145,6 @@ class EndpointWorker implements RunningWorker {
     this.#signal.addEventListener('abort', end, { once: true })
     if (this.#signal.aborted) end()
     const limit = setTimeout(end, MAX_RUN_MS)
-    const checks = setInterval(() => void this.#check(), CHECK_MS)
     const stopRenewing = keepRenewing({
       log: this.#deps.log,
       operation: 'webhooks.renew',
@@ -161,7 +158,6 @@ class EndpointWorker implements RunningWorker {
     } finally {
       clearTimeout(limit)
       clearTimeout(this.#lingering)
-      clearInterval(checks)
       this.#signal.removeEventListener('abort', end)
       await this.#flush()
       stopRenewing()
@@ -184,7 +180,7 @@ class EndpointWorker implements RunningWorker {
         await this.#send(claimed)
       }
     } catch (error) {
-      if (!this.#signal.aborted) this.#fail(error)
+      if (!this.#signal.aborted) this.fail(error)
     }
   }
 
@@ -197,7 +193,7 @@ class EndpointWorker implements RunningWorker {
         this.#lingering = undefined
         // Many senders would wait for the next claim together.
         const enough = this.#senderLimit - FEWEST_SENDERS
-        if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.#fail(error))
+        if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.fail(error))
         return claimed
       }
       if (this.#mayBeMore || this.#claiming !== undefined) {
@@ -223,7 +219,7 @@ class EndpointWorker implements RunningWorker {
       try {
         this.#mayBeMore = false
         if (await this.#claims.claim()) this.#mayBeMore = true
-        this.#wakeSenders()
+        this.#wakeSenders(this.#claims.waiting)
       } finally {
         this.#claiming = undefined
       }
@@ -244,7 +240,8 @@ class EndpointWorker implements RunningWorker {
       if (this.#failuresInRow >= FAILURES_TO_OPEN) await this.#flush()
     } finally {
       this.#inFlight -= 1
-      if (this.#inFlight === 0) this.#wakeSenders()
+      // This sender may end, so that another one has to find out whether the run is over.
+      if (this.#inFlight === 0) this.#wakeSenders(1)
     }
   }
 
@@ -262,7 +259,7 @@ class EndpointWorker implements RunningWorker {
         this.#claims.recorded([result.delivery.id])
         if (circuitOpened) this.end()
       })
-      .catch((error: unknown) => this.#fail(error))
+      .catch((error: unknown) => this.fail(error))
       .finally(() => this.#recording.delete(recording))
     this.#recording.add(recording)
   }
@@ -273,37 +270,36 @@ class EndpointWorker implements RunningWorker {
     await Promise.all(this.#recording)
   }
 
-  async #check(): Promise<void> {
-    try {
-      if (!(await this.#claims.refresh())) this.end()
-      else if (await this.#claims.areDue()) this.claimMore()
-    } catch (error) {
-      this.#fail(error)
-    }
+  checked(endpoint: EndpointCheck | undefined): void {
+    if (endpoint === undefined) this.end()
+    else if (!this.#claims.isCurrent(endpoint)) this.#refresh().catch((error: unknown) => this.fail(error))
+    if (endpoint?.isDue) this.claimMore()
+  }
+
+  async #refresh(): Promise<void> {
+    if (!(await this.#claims.refresh())) this.end()
   }
 
   /** The run ended between the promise of a lease and the commit: another one sends the deliveries. */
   async #returnGiven(): Promise<void> {
     const { queue, log } = this.#deps
     try {
-      await this.#claims.release((tx) => queue.addIn(tx, DELIVER_QUEUE, [this.#endpointId]))
+      await this.#claims.release((tx) => queue.addIn(tx, DELIVER_QUEUE, [this.endpointId]))
     } catch (error) {
       log.warn('Cannot release webhook deliveries. They are sent when their lease expires.', {
         operation: 'webhooks.deliver',
         error,
-        metadata: { endpointId: this.#endpointId },
+        metadata: { endpointId: this.endpointId },
       })
     }
   }
 
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     this.#failure ??= { error }
     this.end()
   }
 
-  #wakeSenders(): void {
-    const idle = this.#idleSenders
-    this.#idleSenders = []
-    for (const wake of idle) wake()
+  #wakeSenders(count = this.#idleSenders.length): void {
+    for (const wake of this.#idleSenders.splice(0, count)) wake()
   }
 }

@@ -2,6 +2,7 @@ import { type Dialect, databaseTime, type RowLease, type Tx } from '../../../pla
 import type { EventRow } from '../../index.ts'
 import type { TargetRow } from '../endpoints/store.ts'
 import type { DeliveryRow } from '../tables.ts'
+import type { EndpointCheck } from './leases.ts'
 
 /** A new delivery, stored under the lease of the worker that it is given to. */
 export interface GivenDelivery {
@@ -11,6 +12,7 @@ export interface GivenDelivery {
 
 /** The worker that sends to an endpoint at this moment, in this process. */
 export interface RunningWorker {
+  readonly endpointId: string
   /**
    * The lease under which it takes so many new deliveries; undefined while it takes none. They come after all that are due, and go by
    * the settings of the endpoint at `updatedAt`: a worker that read older ones takes none.
@@ -18,6 +20,10 @@ export interface RunningWorker {
   leaseFor(count: number, updatedAt: number): RowLease | undefined
   /** Call it after the commit that stored the deliveries. A worker that ended meanwhile releases them. */
   give(deliveries: readonly GivenDelivery[]): void
+  /** Call it about every second; undefined: the endpoint was deactivated or deleted. */
+  checked(endpoint: EndpointCheck | undefined): void
+  /** Ends the run with an error. */
+  fail(error: unknown): void
 }
 
 /** By endpoint id. The fan-out gives them new deliveries, which spares a claim of each row and a run of the queue. */
