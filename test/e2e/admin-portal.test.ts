@@ -74,8 +74,9 @@ describe.skipIf(!browserAvailable() || !dovecotAvailable() || !radicaleAvailable
   })
 
   it('shows every page without an error, accessible, in light on a desktop', async () => {
+    await visit.open('', 'Overview')
     for (const { name, path, heading, shows } of PORTAL_PAGES) {
-      await visit.open(path(stage), heading)
+      await visit.follow(path(stage), heading)
       await shows(visit.page).waitFor()
       await visit.inspect(name)
     }

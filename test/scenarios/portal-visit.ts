@@ -16,6 +16,8 @@ export interface PortalVisit {
   problems: string[]
   /** Opens an address below `/admin` and waits for its heading. */
   open(path: string, heading?: string | RegExp): Promise<void>
+  /** As `open`, from a page of the portal and as its links do, which does not load the portal again. */
+  follow(path: string, heading: string | RegExp): Promise<void>
   /** Keeps a picture, and finds nothing wrong with the page as it is: accessibility, width, problems. */
   inspect(name: string): Promise<void>
   /** Forgets an expected error in the console: browsers report every refused request as one. */
@@ -68,6 +70,10 @@ export async function visitPortal(
     async open(path, heading) {
       await page.goto(`${url}/admin${path}`)
       await page.getByRole('heading', { level: 1, ...(heading !== undefined && { name: heading }) }).waitFor()
+    },
+    async follow(path, heading) {
+      await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`${url}/admin${path}`)})`)
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
     },
     async inspect(name) {
       // A tooltip covers what is below it.

@@ -16,7 +16,7 @@ export interface AxeOptions {
  * Runs axe-core on the page. Returns `rule: first element, number of elements`. Takes about 0.1 s per thousand elements. Ends the
  * transitions that run, in which colours are between two others.
  */
-export function axeViolations(
+export async function axeViolations(
   page: Pick<Page, 'evaluate'>,
   { exclude = [], targetSizes = true }: AxeOptions = {},
 ): Promise<string[]> {
@@ -26,8 +26,8 @@ export function axeViolations(
     resultTypes: ['violations'],
     rules: { 'target-size': { enabled: targetSizes } },
   })
-  return page.evaluate(`${source()};
-${END_TRANSITIONS};
+  if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(source())
+  return page.evaluate(`${END_TRANSITIONS};
 axe.run(${context}, ${options}).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ': ' + nodes[0].html + ', ' + nodes.length))`)
 }
