@@ -231,7 +231,14 @@ async function countRows({ read }: Db, events: number, endpoints: number): Promi
   const found = [await count('events'), await count('webhookDeliveries'), await count('webhookAttempts'), succeeded]
   const deliveries = events * endpoints
   const expected = [events, deliveries, deliveries, deliveries]
-  if (found.join() !== expected.join()) throw new Error(`${found.join(', ')} rows instead of ${expected.join(', ')}`)
+  if (found.join() === expected.join()) return
+  const failed = await read
+    .selectFrom('webhookAttempts')
+    .where('errorKind', 'is not', null)
+    .groupBy(['errorKind', 'errorMessage'])
+    .select(['errorKind', 'errorMessage', (eb) => eb.fn.countAll().as('count')])
+    .execute()
+  throw new Error(`${found.join(', ')} rows instead of ${expected.join(', ')}; failed: ${JSON.stringify(failed)}`)
 }
 
 async function waits({ read }: Db, sinceMs: number): Promise<number[]> {

@@ -18,7 +18,7 @@ export interface FeatureOptions {
   calendars?: Partial<CalendarTiming>
   contacts?: Partial<ContactTiming>
   search?: Pick<SearchDeps, 'catchUpMs' | 'smallList' | 'sortLimit'>
-  webhooks?: Pick<WebhookDeps, 'leaseMs' | 'sweepMs' | 'sendingThread'>
+  webhooks?: Pick<WebhookDeps, 'leaseMs' | 'maxRunMs' | 'sweepMs' | 'sendingThread'>
   backfill?: Pick<BackfillDeps, 'sweepMs'>
   imapLimits?: Partial<ImapLimits>
   /** Used in place of the mail side of every provider. */

@@ -43,6 +43,8 @@ export interface WebhookDeps {
   onResults?: ResultWriterDeps['onResults']
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
+  /** How long a run for one endpoint takes at most. Default 30,000. */
+  maxRunMs?: number
   /** How often due deliveries are queued again. Default 15,000. */
   sweepMs?: number
 }

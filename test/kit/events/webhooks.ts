@@ -30,6 +30,7 @@ export interface WebhookFixtureOptions {
   clock?: Clock
   readMessage?: ReadMessage
   leaseMs?: number
+  maxRunMs?: number
   /** Replaces the in-memory bus; closed with the fixture. */
   bus?: Bus
   /** Replaces the database queue; closed with the fixture. */
@@ -78,6 +79,7 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
     privateTargets,
     readMessage = noMessage,
     leaseMs = 30_000,
+    maxRunMs = 30_000,
     claims,
     duplicates,
     sendingThread,
@@ -91,7 +93,7 @@ export function webhookFixture(db: Db, options: WebhookFixtureOptions = {}): Web
     }),
     features: {
       readMessage,
-      webhooks: { leaseMs, sweepMs: 1000, ...(sendingThread && { sendingThread }) },
+      webhooks: { leaseMs, maxRunMs, sweepMs: 1000, ...(sendingThread && { sendingThread }) },
       ...(claims && { claims }),
       ...(duplicates && { duplicates }),
     },

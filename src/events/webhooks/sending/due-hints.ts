@@ -9,17 +9,20 @@ export interface DueHints {
 }
 
 const TOPIC = 'webhooks.due'
-/** Ids have up to 64 characters and a hint up to 4 KB. With more ids, the hint addresses every worker. */
-const MAX_IDS = 50
+/** Ids have up to 64 characters and a hint up to 4 KB. */
+const IDS_PER_HINT = 50
 
 export function dueHints(bus: Bus): DueHints {
   const listeners = new Map<string, () => void>()
   const unsubscribe = bus.subscribe(TOPIC, (payload) => {
-    const ids = payload === undefined || payload === '' ? listeners.keys() : payload.split(',')
-    for (const id of ids) listeners.get(id)?.()
+    for (const id of payload?.split(',') ?? []) listeners.get(id)?.()
   })
   return {
-    announce: (endpointIds) => bus.publish(TOPIC, endpointIds.length > MAX_IDS ? '' : endpointIds.join(',')),
+    announce(endpointIds) {
+      for (let start = 0; start < endpointIds.length; start += IDS_PER_HINT) {
+        bus.publish(TOPIC, endpointIds.slice(start, start + IDS_PER_HINT).join(','))
+      }
+    },
     listen(endpointId, onDue) {
       listeners.set(endpointId, onDue)
       return () => {

@@ -27,6 +27,8 @@ interface EndpointWorkerDeps {
   recorder: Recorder
   /** How long a silent worker keeps its claims. Default 30,000. */
   leaseMs?: number
+  /** How long a run takes at most. Default 30,000. */
+  maxRunMs?: number
   inFlightLimit: InFlightLimit
   recentEvents: RecentEvents
   runningWorkers: RunningWorkers
@@ -39,11 +41,12 @@ export const DELIVER_QUEUE = 'deliver'
 
 /** New deliveries that a worker takes for each request that it may have in flight: what it sends within a moment. */
 const GIVEN_PER_SENDER = 8
-/** A worker without work waits this long for new deliveries: given to it, they need no run of the queue and no claim. */
-const LINGER_MS = 1_000
-/** Workers of the process that wait for nothing but new deliveries, so that the queue can always start one for another endpoint. */
-const MOST_LINGERING = 1_024
-/** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker. */
+/**
+ * With so many workers in the process, none waits for new deliveries any more, so that the queue can always start one for another
+ * endpoint.
+ */
+const MOST_WAITING = 1_024
+/** After this long the endpoint goes to the back of the queue, so that other endpoints get a worker, and other processes endpoints. */
 const MAX_RUN_MS = 30_000
 
 /**
@@ -82,7 +85,7 @@ export function deliverRun(deps: EndpointWorkerDeps, hints: DueHints, stopping: 
  *        fan-out ─────▲ gives new ones, already claimed
  *
  * A sender without work waits while other requests are in flight, so one hanging request does not delay deliveries that
- * become due meanwhile. The run ends a moment after nothing is due and nothing in flight.
+ * become due meanwhile. Without any work, the run waits for new deliveries until its time is over.
  */
 class EndpointWorker implements RunningWorker {
   readonly endpointId: string
@@ -91,7 +94,10 @@ class EndpointWorker implements RunningWorker {
   readonly #claims: Claims
   readonly #senders = new Set<Promise<void>>()
   #senderLimit = FEWEST_SENDERS
+  /** More deliveries may be due. */
   #mayBeMore = true
+  /** The last claim left some behind, which come before new ones. */
+  #hasBacklog = true
   #claiming: Promise<void> | undefined
   /** Deliveries that a sender has taken and not finished. */
   #inFlight = 0
@@ -104,8 +110,6 @@ class EndpointWorker implements RunningWorker {
   #hasReleased = false
   #failure: { error: unknown } | undefined
   #idleSenders: (() => void)[] = []
-  /** Ends the run, unless there is work before. */
-  #lingering: NodeJS.Timeout | undefined
 
   constructor(deps: EndpointWorkerDeps, endpointId: string, signal: AbortSignal) {
     this.endpointId = endpointId
@@ -121,10 +125,11 @@ class EndpointWorker implements RunningWorker {
   }
 
   leaseFor(count: number, updatedAt: number): RowLease | undefined {
-    // Older deliveries come first.
-    const hasClaimedAll = !this.#mayBeMore && this.#claiming === undefined
     const fits = this.#claims.waiting + count <= this.#senderLimit * GIVEN_PER_SENDER
-    return !this.#ending && hasClaimedAll && fits && this.#claims.mayAdd(updatedAt) ? this.#claims.lease : undefined
+    const takes = !this.#ending && !this.#hasBacklog && fits && this.#claims.mayAdd(updatedAt)
+    // Those that it does not take come before the next ones.
+    this.#hasBacklog ||= !takes
+    return takes ? this.#claims.lease : undefined
   }
 
   give(deliveries: readonly GivenDelivery[]): void {
@@ -144,7 +149,7 @@ class EndpointWorker implements RunningWorker {
     const end = () => this.end()
     this.#signal.addEventListener('abort', end, { once: true })
     if (this.#signal.aborted) end()
-    const limit = setTimeout(end, MAX_RUN_MS)
+    const limit = setTimeout(end, this.#deps.maxRunMs ?? MAX_RUN_MS)
     const stopRenewing = keepRenewing({
       log: this.#deps.log,
       operation: 'webhooks.renew',
@@ -157,7 +162,6 @@ class EndpointWorker implements RunningWorker {
       await this.#claiming?.catch(() => {})
     } finally {
       clearTimeout(limit)
-      clearTimeout(this.#lingering)
       this.#signal.removeEventListener('abort', end)
       await this.#flush()
       stopRenewing()
@@ -189,28 +193,27 @@ class EndpointWorker implements RunningWorker {
       const claimed = this.#claims.take()
       if (claimed !== undefined) {
         this.#inFlight += 1
-        clearTimeout(this.#lingering)
-        this.#lingering = undefined
-        // Many senders would wait for the next claim together.
-        const enough = this.#senderLimit - FEWEST_SENDERS
-        if (this.#mayBeMore && this.#claims.waiting < enough) this.#claim().catch((error: unknown) => this.fail(error))
+        // Many senders would wait for the next claim together. What is new must not delay what a hint is about.
+        const isNeeded = this.#claims.waiting < this.#senderLimit - FEWEST_SENDERS || !this.#hasBacklog
+        if (this.#mayBeMore && isNeeded) this.#claim().catch((error: unknown) => this.fail(error))
         return claimed
       }
       if (this.#mayBeMore || this.#claiming !== undefined) {
         await this.#claim()
         continue
       }
-      if (this.#inFlight === 0) this.#linger()
+      if (this.#inFlight === 0 && !this.#mayWait) this.end()
       if (!this.#ending) await new Promise<void>((resolve) => this.#idleSenders.push(resolve))
     }
     return undefined
   }
 
-  /** Nothing is in flight. After a failure or a probe more may be due soon, or at once: the end of the run finds out when. */
-  #linger(): void {
-    const mayLinger = !this.#hasFailed && this.#claims.isClosed && this.#deps.runningWorkers.size <= MOST_LINGERING
-    if (mayLinger) this.#lingering ??= setTimeout(() => this.end(), LINGER_MS)
-    else this.end()
+  /**
+   * Whether the run goes on without work: new deliveries that are given to it need no run of the queue and no claim. After a failure or
+   * a probe more may be due soon, or at once: the end of the run finds out when.
+   */
+  get #mayWait(): boolean {
+    return !this.#hasFailed && this.#claims.isClosed && this.#deps.runningWorkers.size <= MOST_WAITING
   }
 
   /** Senders that run out of work at the same time share one claim. */
@@ -218,7 +221,8 @@ class EndpointWorker implements RunningWorker {
     this.#claiming ??= (async () => {
       try {
         this.#mayBeMore = false
-        if (await this.#claims.claim()) this.#mayBeMore = true
+        this.#hasBacklog = await this.#claims.claim()
+        this.#mayBeMore ||= this.#hasBacklog
         this.#wakeSenders(this.#claims.waiting)
       } finally {
         this.#claiming = undefined
