@@ -21,8 +21,10 @@ export async function expectMailOperations({ client, accountId, deliver, sent }:
   for (const subject of ['Invoice 4711', 'Lunch']) await deliver(subject)
   await client.post(`${path}/sync`)
   await eventually(async () => expect((await find('')).sort()).toEqual(['Invoice 4711', 'Lunch']))
-  expect(await find('q=invoice')).toEqual(['Invoice 4711'])
-  expect(await find('subject=lunch')).toEqual(['Lunch'])
+  // Messages are found soon after they are listed.
+  await eventually(async () => expect(await find('q=invoice')).toEqual(['Invoice 4711']))
+  await eventually(async () => expect(await find('q=lunch')).toEqual(['Lunch']))
+  await eventually(async () => expect(await find('subject=lunch')).toEqual(['Lunch']))
 
   const message = { to: [RECIPIENT], subject: 'Sent at once', body: 'Hello Eve' }
   const first = await client.post(`${path}/messages/send`, message)
