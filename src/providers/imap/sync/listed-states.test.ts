@@ -247,7 +247,9 @@ describe('a list in the middle of an IDLE', () => {
       if (isFlooding && name === 'LIST') socket.write(line.repeat(lines))
       return isFlooding && name === 'LIST'
     }
-    const { session } = await idlingSession({ ...LISTED, onCommand })
+    // A busy machine needs long to read it.
+    const { mail } = imapProvider({ guard: openGuard, clock: systemClock, limits: { checkTimeoutMs: 600_000 } })
+    const { session } = await idlingSession({ ...LISTED, onCommand }, mail)
     isFlooding = true
     await expect(session.listFolders()).rejects.toMatchObject({ kind: 'limit_exceeded', timedOut: false })
   })
