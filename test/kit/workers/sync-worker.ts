@@ -19,7 +19,7 @@ const db: Db = {
 const service = syncService(db, {
   settings: { initialMessages: 2000, folders: ['Work'] },
   owning: { roundMs: 100, deadAfterMs: 400, settleMs: 0 },
-  // What cannot be read is not tried again, however long the processes take.
+  // Messages that cannot be read are not read again, however long the processes take.
   timing: { pollMs: 500, itemRetry: { baseMs: 600_000, capMs: 600_000 } },
 })
 await service.start()

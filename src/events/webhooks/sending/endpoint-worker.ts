@@ -96,7 +96,7 @@ class EndpointWorker implements RunningWorker {
   #senderLimit = FEWEST_SENDERS
   /** More deliveries may be due. */
   #mayBeMore = true
-  /** The last claim left some behind, which come before new ones. */
+  /** Deliveries that come before new ones may wait for a claim: at first, after a refusal, and when a claim left some behind. */
   #hasBacklog = true
   #claiming: Promise<void> | undefined
   /** Deliveries that a sender has taken and not finished. */

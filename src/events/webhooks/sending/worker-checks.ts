@@ -4,7 +4,7 @@ import type { RunningWorkers } from './running-workers.ts'
 
 /** Workers are checked this often, with or without hints. */
 const CHECK_MS = 1_000
-/** Each may hold 256 deliveries, which the statement passes over: as many as do not hold the event loop of the file store. */
+/** The statement passes over the deliveries that workers hold, up to 256 each. More endpoints could hold the event loop of the file store. */
 const ENDPOINTS_PER_STATEMENT = 64
 
 interface CheckDeps {
