@@ -4,6 +4,8 @@ import type { SchemaWarmUp } from '../platform/http/index.ts'
 import type { Log } from '../platform/log/index.ts'
 import type { Part } from './start-stop.ts'
 
+/** Before the first step: who waits until the service is healthy is answered, and requests that came meanwhile. */
+const FIRST_PAUSE_MS = 50
 /** Steps that take less time together share a turn of the event loop. */
 const TURN_MS = 5
 /** Between the steps of what is needed later. A process that ends soon does few of them, and one that has work to do is not delayed. */
@@ -44,6 +46,8 @@ export function warmUp(steps: () => WarmUpSteps, log: Log): Part {
   let running = Promise.resolve()
 
   async function run(): Promise<void> {
+    await sleep(FIRST_PAUSE_MS, signal)
+    if (signal.aborted) return
     const { first, later } = steps()
     let heldMs = 0
     for (const step of first) {
