@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
 import { catalogue } from '../app/feature-list.ts'
 import { VERSION } from '../app/version.ts'
-import { ConfigError } from '../config/index.ts'
 import { main } from '../main.ts'
 import { didYouMean } from '../platform/errors/did-you-mean.ts'
 import { backupCommand } from './backup.ts'
-import { type Command, type CommandArguments, type Terminal, UsageError } from './command.ts'
+import { type Command, type CommandArguments, exitCodeOf, type Terminal, UsageError } from './command.ts'
 import { configCheckCommand } from './config-check.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
@@ -72,20 +71,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   trigger: triggerCommand(catalogue.types),
 }
 
-/** Runs a command and returns the exit code. `start` returns when the service is up; the process exits later. */
-export async function cli(args: string[], terminal: Terminal): Promise<number> {
-  try {
-    const found = commandIn(args, terminal.width)
-    if (typeof found === 'string') terminal.out(found)
-    else await found.command.run(terminal, found.args)
-    return 0
-  } catch (error) {
-    const isUsage = error instanceof UsageError
-    const name = nameIn(args.filter((arg) => !arg.startsWith('-')))
-    const hint = isUsage ? `\nTry: posthorn ${name === undefined ? '' : `${name} `}--help` : ''
-    terminal.error(`posthorn: ${error instanceof Error ? error.message : String(error)}${hint}`)
-    return isUsage || error instanceof ConfigError ? 2 : 1
-  }
+/** Runs the command of a line and returns the exit code. `start` returns when the service is up; the process exits later. */
+export function cli(args: string[], terminal: Terminal): Promise<number> {
+  return exitCodeOf(async () => {
+    try {
+      const found = commandIn(args, terminal.width)
+      if (typeof found === 'string') terminal.out(found)
+      else await found.command.run(terminal, found.args)
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      const name = nameIn(args.filter((arg) => !arg.startsWith('-')))
+      throw new UsageError(`${error.message}\nTry: posthorn ${name === undefined ? '' : `${name} `}--help`)
+    }
+  }, terminal)
 }
 
 /** The command that a line names, and what it is given; a text of this width to print for help and version. Throws `UsageError`. */

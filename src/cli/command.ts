@@ -1,3 +1,5 @@
+import { ConfigError } from '../config/index.ts'
+
 /** The output of a command. Each call writes one line. */
 export interface Terminal {
   out(text: string): void
@@ -36,4 +38,15 @@ export interface Command {
 /** Invalid usage: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
+}
+
+/** Runs a command, prints why it failed, and returns the exit code of the process. */
+export async function exitCodeOf(run: () => Promise<void>, terminal: Terminal): Promise<number> {
+  try {
+    await run()
+    return 0
+  } catch (error) {
+    terminal.error(`posthorn: ${error instanceof Error ? error.message : String(error)}`)
+    return error instanceof UsageError || error instanceof ConfigError ? 2 : 1
+  }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { processEnvironment } from '../config/index.ts'
-import { cli } from './cli.ts'
+import { main } from '../main.ts'
+import { exitCodeOf, type Terminal } from './command.ts'
 import { openBrowser } from './open-browser.ts'
 
 const args = process.argv.slice(2)
@@ -15,7 +16,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.exitCode = await cli(args, {
+const terminal: Terminal = {
   out: (text) => process.stdout.write(`${text}\n`),
   width: process.stdout.columns,
   error: (text) => process.stderr.write(`${text}\n`),
@@ -24,4 +25,10 @@ process.exitCode = await cli(args, {
     : undefined,
   openBrowser:
     process.stdout.isTTY || process.stderr.isTTY ? (url) => openBrowser(url, processEnvironment()) : undefined,
-})
+}
+
+// The service needs no other command, and starts earlier without loading them.
+process.exitCode =
+  args.length === 1 && args[0] === 'start'
+    ? await exitCodeOf(main, terminal)
+    : await (await import('./cli.ts')).cli(args, terminal)
