@@ -12,11 +12,19 @@ export function closestWord(
   candidates: readonly string[],
   maxDistance: (candidate: string) => number = () => MAX_DISTANCE,
 ): string | undefined {
-  const ranked = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= Math.min(maxDistance(candidate), candidate.length / 2))
-    .sort((left, right) => left.distance - right.distance)
-  return ranked[0]?.candidate
+  const wanted = word.toLowerCase()
+  let closest: string | undefined
+  let leastDistance = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    const limit = Math.min(maxDistance(candidate), candidate.length / 2)
+    // Each insertion or deletion changes the length by one, so most candidates need no comparison.
+    if (Math.abs(candidate.length - wanted.length) > limit) continue
+    const distance = editDistance(wanted, candidate.toLowerCase())
+    if (distance > limit || distance >= leastDistance) continue
+    closest = candidate
+    leastDistance = distance
+  }
+  return closest
 }
 
 /** Optimal string alignment: insertions, deletions, replacements, and swaps of two neighbours. */
