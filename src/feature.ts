@@ -20,6 +20,8 @@ export interface Feature {
   readonly sealedColumns?: readonly SealedColumn[]
   /** Changes the rows of a restored backup, in the transaction that changes those of all features. */
   readonly afterRestore?: AfterRestore
+  /** Run once after each start, when the service is healthy: what the first account would otherwise wait for. At most 20 ms each. */
+  readonly warmUp?: readonly (() => unknown)[]
 }
 
 /** Says what deletes the rows of a table, and whether backups contain them. */

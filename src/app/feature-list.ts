@@ -64,6 +64,8 @@ export const sealedColumns = features.flatMap(({ sealedColumns = [] }) => sealed
 
 export const purgeRules = features.flatMap(({ purge = [] }) => purge)
 
+export const warmUps = features.flatMap(({ warmUp = [] }) => warmUp)
+
 export const erasures = features.flatMap(({ erase = [] }) => erase)
 
 /** The names of the tables that a backup leaves out. */

@@ -53,7 +53,7 @@ describe('what is done after the start', () => {
   it('begins with what the first account needs', () => {
     const compile = (path: string) => ({ path, compile: () => path })
     const { first, later } = warmUpSteps(() => 'imap', [compile('/usage'), compile('/accounts/:accountId/messages')])
-    expect([first[0]?.(), first.at(-1)?.(), first.length]).toEqual(['imap', '/accounts/:accountId/messages', 3])
+    expect([first[0]?.(), first.at(-1)?.(), first.length]).toEqual(['imap', '/accounts/:accountId/messages', 4])
     expect(later.map((step) => step())).toEqual(['/usage'])
   })
 })

@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls'
 import { sleep } from '../platform/concurrency/abort.ts'
 import type { SchemaWarmUp } from '../platform/http/index.ts'
 import type { Log } from '../platform/log/index.ts'
+import { warmUps } from './feature-list.ts'
 import type { Part } from './start-stop.ts'
 
 /** Before the first step: who waits until the service is healthy is answered, and requests that came meanwhile. */
@@ -31,7 +32,7 @@ export function warmUpSteps(startImap: () => unknown, schemas: readonly SchemaWa
   const compile = (isFirst: boolean) =>
     schemas.filter(({ path }) => FIRST_PATHS.has(path) === isFirst).map((schema) => schema.compile)
   return {
-    first: [startImap, createSecureContext, ...compile(true)],
+    first: [startImap, createSecureContext, ...warmUps, ...compile(true)],
     later: compile(false),
   }
 }

@@ -174,3 +174,9 @@ export function storedText(row: MessageRow, labelIds: readonly string[]): string
 
 /** `{"accountId":…,"provider":…,"folder":…}`. Without its first brace it continues the stored text without its last. */
 export const contextText = jsonWriter(messageContextSchema)
+
+/** Compiles what writes the JSON of messages, which otherwise the first message waits for. */
+export function compileMessageWriters(): void {
+  contentText.compile()
+  contextText.compile()
+}

@@ -1,4 +1,5 @@
 import type { Feature } from '../../feature.ts'
+import { compileMessageWriters } from './api.ts'
 import { draftEvents, messageEvents } from './events.ts'
 import { eraseReserved, purgeReserved } from './ingest/reserved.ts'
 import { eraseMessages } from './rows/erasure.ts'
@@ -31,4 +32,5 @@ export const messagesFeature = {
   events: { ...messageEvents, ...draftEvents },
   purge: [{ rows: 'reservations', purge: purgeReserved, keptFor: RESERVATIONS_KEPT_MS }],
   erase: [eraseMessages, eraseThreadReferences, eraseHorizons, eraseReserved],
+  warmUp: [compileMessageWriters],
 } as const satisfies Feature
