@@ -42,6 +42,11 @@ export class FetchGuard {
     this.#limits = [[], [few], [single, few]][Math.min(losses, 2)] ?? []
   }
 
+  /** Whether as many messages as possible are fetched at once. */
+  get isUsual(): boolean {
+    return this.#limits.length === 0
+  }
+
   /** How many messages to fetch at once instead of `step`. */
   limit(step: number): number {
     return Math.min(step, this.#limits[0]?.messages ?? step)

@@ -49,35 +49,69 @@ async function firstUids(
   return uids.filter((uid) => uid >= from).slice(0, limit)
 }
 
-export async function olderMessages(pass: Pass, context: PassContext): Promise<RemoteMessage[]> {
-  const pending = pass.cursor.pending ?? { left: 0, refetched: false }
+/** The next messages of a first sync, and what the pass knows once they are taken. */
+export interface OlderMessages {
+  /** Newest first. */
+  messages: RemoteMessage[]
+  known: Pick<Pass, 'cursor' | 'below' | 'total' | 'hasNewMessages'>
+  /** The UIDs that were listed, and how many of their last ones `messages` are. */
+  listed: number[]
+  taken: number
+  /** Others are still to be listed. */
+  isListedInPart: boolean
+  /** What the server sent for them. */
+  bytes: number
+}
+
+/** Moves the pass on behind the messages, which are returned. */
+export function takeOlder(
+  pass: Pass,
+  { messages, known, listed, taken, isListedInPart }: OlderMessages,
+): RemoteMessage[] {
+  Object.assign(pass, known)
+  // In place: a folder may have a million.
+  listed.length -= taken
+  pass.older = isListedInPart ? undefined : listed
+  return messages
+}
+
+/** Changes nothing of the pass, so that it may run while the step before is stored. */
+export async function readOlderMessages(pass: Pass, context: PassContext): Promise<OlderMessages> {
+  const { cursor } = pass
+  const pending = cursor.pending ?? { left: 0, refetched: false }
   return context.use(async (client, box) => {
     ensureSameFolder(box, pass)
-    pass.total = box.exists
-    const isFirst = pass.cursor.low > pass.cursor.baseline
+    const bytesBefore = client.traffic().bytes
+    const isFirst = cursor.low > cursor.baseline
     const limit = context.guard.limit(isFirst ? Math.min(FIRST_STEP, context.step) : context.step)
+    let { older: listed, below } = pass
     let unlisted = 0
-    if (pass.older === undefined) {
+    if (listed === undefined) {
       // The first step lists only its own messages: a list of all would delay them.
       const count = isFirst ? Math.min(pending.left, limit) : pending.left
-      const { uids, below } = await olderUids(client.imap, box, pass.cursor, count)
-      pass.older = uids
-      pass.below = below
-      unlisted = Math.min(pending.left - uids.length, below)
+      const found = await olderUids(client.imap, box, cursor, count)
+      listed = found.uids
+      below = found.below
+      unlisted = Math.min(pending.left - listed.length, below)
     }
-    const chunk = pass.older.splice(-limit)
+    const chunk = listed.slice(-limit)
     // Another attempt would end the same way, without a pause.
     if (chunk.length === 0 && unlisted > 0) throw listsNone(box)
     const messages = await fetchMessages(client, chunk, { ...fetchPlan(pass, context), lowUid: 1, limit })
-    const left = pass.older.length + unlisted
-    if (unlisted > 0) pass.older = undefined
-    pass.hasNewMessages = box.exists > pass.cursor.exists
-    pass.cursor = {
-      ...pass.cursor,
-      low: chunk[0] ?? pass.cursor.low,
-      pending: left === 0 ? null : { ...pending, left },
+    const left = listed.length - chunk.length + unlisted
+    return {
+      messages: messages.sort((one, other) => (other.location?.uid ?? 0) - (one.location?.uid ?? 0)),
+      known: {
+        cursor: { ...cursor, low: chunk[0] ?? cursor.low, pending: left === 0 ? null : { ...pending, left } },
+        below,
+        total: box.exists,
+        hasNewMessages: box.exists > cursor.exists,
+      },
+      listed,
+      taken: chunk.length,
+      isListedInPart: unlisted > 0,
+      bytes: client.traffic().bytes - bytesBefore,
     }
-    return messages.sort((left, right) => (right.location?.uid ?? 0) - (left.location?.uid ?? 0))
   })
 }
 

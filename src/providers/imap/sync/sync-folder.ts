@@ -4,9 +4,11 @@ import { changesSince, isRestored, isStoredCount } from './changes.ts'
 import { type Changes, compareWindows } from './compare-windows.ts'
 import { writeCursor } from './cursor.ts'
 import { ensureSameFolder, type Pass, type PassContext } from './pass.ts'
-import { newMessages, olderMessages } from './read-messages.ts'
+import { newMessages, type OlderMessages, readOlderMessages, takeOlder } from './read-messages.ts'
 
 const MAX_UID = 0xffff_ffff
+/** While a step is stored, the next one is read, unless the server sent more than this for it. */
+const MAX_AHEAD_BYTES = 8 * 1024 * 1024
 
 /**
  * One pass over one folder:
@@ -51,12 +53,24 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
     }
     yield* emit(last)
   }
+  let readAhead: Promise<OlderMessages> | undefined
   while (pass.cursor.pending !== null) {
     request.signal.throwIfAborted()
     const refetched = pass.cursor.pending.refetched
-    const added = await olderMessages(pass, context)
+    const isFirst = pass.cursor.low > pass.cursor.baseline
+    const read = await (readAhead ?? readOlderMessages(pass, context))
+    readAhead = undefined
+    const added = takeOlder(pass, read)
     const hasOlder = pass.below > 0
-    yield* emit({ refetched, added, ...(pass.cursor.pending === null && { hasOlder }) })
+    const steps = [...emit({ refetched, added, ...(pass.cursor.pending === null && { hasOlder }) })]
+    // The first messages are wanted soonest, and what failed before is read step by step.
+    const mayReadAhead = !isFirst && !pass.hasNewMessages && context.guard.isUsual && read.bytes <= MAX_AHEAD_BYTES
+    if (mayReadAhead && pass.cursor.pending !== null) {
+      readAhead = readOlderMessages(pass, context)
+      // Reported where it is awaited, unless the caller stops before.
+      readAhead.catch(() => {})
+    }
+    yield* steps
     if (pass.hasNewMessages) {
       for await (const added of newMessages(pass, context)) yield* emit({ added })
     }
