@@ -9,9 +9,9 @@ import { writeDocs } from './docs/site.mjs'
 import { licencesOf } from './licences.mjs'
 import { writeWidget } from './widget.mjs'
 
-const SERVICE = { posthorn: 'src/cli/posthorn.ts' }
-/** The entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
-const WORKERS = {
+/** The service, and the entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
+const SERVICE = {
+  posthorn: 'src/cli/posthorn.ts',
   'checkpoint-worker': 'src/platform/db/sqlite/checkpoint-worker.ts',
   'imap-worker': 'src/providers/imap/thread/imap-worker.ts',
   'sender-worker': 'src/events/webhooks/sending/thread/sender-worker.ts',
@@ -29,10 +29,8 @@ const startedMs = performance.now()
 const previous = existsSync('dist') ? readdirSync('dist').filter((name) => name !== 'admin') : []
 await Promise.all(previous.map((name) => rm(join('dist', name), { recursive: true, force: true })))
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
-// Apart from its threads, the service shares fewer files with others, each of which Node has to find and link: 30 ms of the start.
-const [service, workers] = await Promise.all([
+const [service] = await Promise.all([
   bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
-  bundle({ entryPoints: present(WORKERS), outdir: 'dist' }),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external', splitting: false }),
   writeWidget('dist/embed'),
 ]).catch((error) => {
@@ -43,10 +41,10 @@ const [service, workers] = await Promise.all([
 await writeAdmin('dist/admin')
 await writeDocs('dist/docs')
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
-await writeFile('dist/LICENSES.txt', licencesOf([service.metafile, workers.metafile]))
+await writeFile('dist/LICENSES.txt', licencesOf([service.metafile]))
 writeStamp()
 if (!process.argv.includes('--quiet')) {
-  const names = Object.keys(present({ ...SERVICE, ...WORKERS, ...DEVELOPMENT }))
+  const names = Object.keys(present({ ...SERVICE, ...DEVELOPMENT }))
   console.log(
     `built ${names.map((name) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
   )
