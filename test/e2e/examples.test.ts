@@ -93,9 +93,14 @@ describe.skipIf(!dovecotAvailable() || !browserAvailable())('the example', () =>
     onTestFinished(async () => void (await stage.posthorn.endpoints.delete(id)))
     await stage.deliver('To Express')
     await eventually(() => example.output().includes(': To Express'))
-    const [delivery] = (await stage.posthorn.deliveries.list({ endpointId: id, status: 'success' })).items
-    await stage.posthorn.deliveries.retry(delivery?.id ?? '')
-    await eventually(async () => (await stage.posthorn.deliveries.get(delivery?.id ?? '')).attempts.length === 2)
+    // Its result is stored once the example has responded.
+    const delivery = await eventually(async () => {
+      const [sent] = (await stage.posthorn.deliveries.list({ endpointId: id, status: 'success' })).items
+      if (sent === undefined) throw new Error('no result is stored')
+      return sent
+    })
+    await stage.posthorn.deliveries.retry(delivery.id)
+    await eventually(async () => (await stage.posthorn.deliveries.get(delivery.id)).attempts.length === 2)
     expect(example.output().match(/: To Express/g)).toHaveLength(1)
     const forged = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
     expect((await fetch(String(url), forged)).status).toBe(401)
