@@ -59,7 +59,7 @@ export interface OlderMessages {
   taken: number
   /** Others are still to be listed. */
   isListedInPart: boolean
-  /** What the server sent for them. */
+  /** Bytes received for them, with the lists of UIDs. */
   bytes: number
 }
 

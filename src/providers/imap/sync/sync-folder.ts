@@ -67,7 +67,7 @@ export async function* syncSteps(request: FolderSyncRequest, context: PassContex
     const mayReadAhead = !isFirst && !pass.hasNewMessages && context.guard.isUsual && read.bytes <= MAX_AHEAD_BYTES
     if (mayReadAhead && pass.cursor.pending !== null) {
       readAhead = readOlderMessages(pass, context)
-      // Reported where it is awaited, unless the caller stops before.
+      // The next round throws any error. If the caller stops before, nobody needs the messages.
       readAhead.catch(() => {})
     }
     yield* steps
