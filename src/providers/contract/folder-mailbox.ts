@@ -29,8 +29,11 @@ export interface SessionEvents {
 }
 
 export interface FolderSession {
-  /** Every folder, read from the server. Rejects at once when the signal aborts; `close` then ends the command. */
-  listFolders(signal?: AbortSignal): Promise<RemoteFolder[]>
+  /**
+   * Every folder, read from the server. Rejects at once when the signal aborts; `close` then ends the command. `expected`: how many
+   * folders there were last, where that is known; the states of a few folders come with their names.
+   */
+  listFolders(signal?: AbortSignal, expected?: number): Promise<RemoteFolder[]>
   /**
    * Compares each folder's state with its cursor and returns the paths that may have changed. The states come from a `listFolders`
    * just before where it returned them; what the server has not noticed yet of the watched folder, `onChange` reports afterwards.

@@ -17,6 +17,8 @@ export class FolderListing {
   #synced: readonly LabelRow[] = []
   /** The last listing that the labels agree with, so that the same one again reads none of them. */
   #stored: string | undefined
+  /** How many folders the last listing had. */
+  #listed: number | undefined
 
   /** Calls `onChange` before labels, cursors or messages may change. */
   constructor(deps: SyncDeps, attempts: FolderAttempts, onChange: () => void) {
@@ -40,7 +42,8 @@ export class FolderListing {
   async update(open: Open, chosen: readonly string[] | null, signal: AbortSignal): Promise<void> {
     const { session, context } = open
     const apiChanges = await findApiChanges(this.#deps.db.read, context.accountId)
-    const folders = await session.listFolders(signal)
+    const folders = await session.listFolders(signal, await this.#expectedFolders(context.accountId))
+    this.#listed = folders.length
     // Every mailbox has an INBOX, so an empty list is a server failure. It must not delete every folder.
     if (folders.length === 0) throw new ProviderError('unavailable', 'the server listed no folders')
     const listing = `${apiChanges.latestFolder} ${hash('sha1', JSON.stringify([context.mailbox, chosen, folders]))}`
@@ -57,6 +60,13 @@ export class FolderListing {
   async stillExists(session: FolderSession, signal: AbortSignal): Promise<boolean> {
     const paths = new Set((await session.listFolders(signal)).map((folder) => folder.path))
     return this.#synced.every((label) => paths.has(label.providerId))
+  }
+
+  /** Undefined for a mailbox that was never listed. */
+  async #expectedFolders(accountId: string): Promise<number | undefined> {
+    if (this.#listed !== undefined) return this.#listed
+    const { length } = await labelStore(this.#deps.db.read).all(accountId)
+    return length === 0 ? undefined : length
   }
 
   /** Updates the labels. Returns `stale` as `storeFolders` does, and `vanished` when a folder of a label was not listed. */

@@ -64,6 +64,8 @@ export interface ImapClient {
   listings: RepeatedListing
   idle: IdlePoll
   folders: FolderOpener
+  /** How many folders the last listing on this connection had; undefined before the first one. */
+  listed: number | undefined
   /** How many lines of the server could not be parsed. Each may have been a message that is missing from a result. */
   unparsedLines(): number
   traffic(): Traffic
@@ -282,6 +284,7 @@ function newClient(
     listings,
     idle,
     folders: new FolderOpener(imap),
+    listed: undefined,
     unparsedLines: () => unparsedLines,
     traffic,
     onTraffic(listener) {

@@ -1,4 +1,4 @@
-import type { ListResponse, MailboxObject, StatusObject } from 'imapflow'
+import type { ImapFlow, ListResponse, MailboxObject, StatusObject } from 'imapflow'
 import { cleanText, truncateText } from '../../../platform/formats/text.ts'
 import { type FolderRole, ProviderError, type RemoteFolder } from '../../contract/index.ts'
 import type { ImapClient } from '../connection/client.ts'
@@ -42,10 +42,15 @@ export interface Listing {
 export async function listWithStates(client: ImapClient, withStates: boolean): Promise<Listing> {
   const { imap, gate, listings } = client
   gate.forgetFolders()
+  const list = async (options?: Parameters<ImapFlow['list']>[0]) => {
+    const listed = await imap.list(options)
+    client.listed = listed.length
+    return listed
+  }
   // Without LIST-STATUS the query would cost one STATUS per folder.
-  if (!imap.capabilities.has('LIST-STATUS')) return buildListing(await imap.list(), false)
-  if (!withStates) return buildListing(await imap.list({ statusQuery: { uidValidity: true } }), false)
-  return listings.read(gate, async () => buildListing(await imap.list({ statusQuery: STATE }), true))
+  if (!imap.capabilities.has('LIST-STATUS')) return buildListing(await list(), false)
+  if (!withStates) return buildListing(await list({ statusQuery: { uidValidity: true } }), false)
+  return listings.read(gate, async () => buildListing(await list({ statusQuery: STATE }), true))
 }
 
 /**

@@ -11,7 +11,7 @@ import { type ImapScript, startScriptedImap } from '../../../../test/servers/scr
 import { type Clock, systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, MailAccess } from '../../contract/index.ts'
 import { IdlePoll } from '../connection/idle-poll.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 async function openSession(access: MailAccess, onChange = (_path?: string) => {}, clock: Clock = systemClock) {
   const { mail } = imapProvider({ guard: openGuard, clock })
@@ -35,6 +35,30 @@ it('checks every folder by the list, where the server returns states with it', a
   }
   expect(await recordStatuses(() => session.listFolders().then(() => session.changedFolders(folders)))).toBe(0)
   expect(await recordStatuses(() => session.changedFolders(folders))).toBe(4)
+})
+
+it('has the states of few folders with its first list, but of the folder that it watches afterwards', async () => {
+  const scripted = closing(
+    await startScriptedImap({ capabilities: 'LIST-EXTENDED LIST-STATUS', folders: ['Sent', 'Trash', 'Work'] }),
+  )
+  const folders = ['INBOX', 'Sent', 'Trash', 'Work'].map((path) => ({ path, cursor: null }))
+  const { mail } = imapProvider({ guard: openGuard, clock: systemClock })
+  onTestFinished(() => mail.closeConnections())
+  const { signal } = new AbortController()
+  const recordStatuses = async (watched: string, expected?: number) => {
+    const session = closing(await mail.openSession(scripted.access, { onChange() {}, onClose() {} }, signal))
+    await session.listFolders(undefined, expected)
+    await session.watch(watched)
+    const from = scripted.commands.length
+    await session.changedFolders(folders)
+    return scripted.commands.slice(from).filter((name) => name === 'STATUS').length
+  }
+  expect(await recordStatuses('INBOX', 50)).toBe(1)
+  expect(await recordStatuses('Work', 4)).toBe(1)
+  expect(await recordStatuses('INBOX', 51)).toBe(4)
+  expect(await recordStatuses('INBOX')).toBe(4)
+  await mail.verify(scripted.access, signal, { keepConnection: true })
+  expect(await recordStatuses('INBOX')).toBe(1)
 })
 
 it('returns the list of the last check while the server lists the same, and sees when it does not', async () => {

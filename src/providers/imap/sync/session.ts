@@ -41,17 +41,17 @@ const READING = 'reading a folder'
 /** UIDs in one SEARCH, to keep the command line short. */
 const SEARCH_UIDS = 500
 
-/** With more folders, the states of the synced ones are cheaper to read one by one. */
-const FEW_FOLDERS = 50
 /** How long the states of a listing are used. A later change is found by the next check. */
 const LISTED_MS = 10_000
 
 interface Listed {
   states: ReadonlyMap<string, StatusObject>
+  /** The folder that was watched then. */
+  watched: string | undefined
   atMs: number
 }
 
-const NOTHING_LISTED: Listed = { states: new Map(), atMs: Number.NEGATIVE_INFINITY }
+const NOTHING_LISTED: Listed = { states: new Map(), watched: undefined, atMs: Number.NEGATIVE_INFINITY }
 
 function isRenumbered({ uidValidity }: StatusObject, cursor: string): boolean {
   return uidValidity !== undefined && String(uidValidity) !== uidValidityOfCursor(cursor)
@@ -75,7 +75,6 @@ export class ImapSession implements FolderSession, SharedConnection {
   /** Folders whose state has another UIDVALIDITY than their cursor. */
   readonly #renumbered = new Set<string>()
   #singleUntilMs = Number.NEGATIVE_INFINITY
-  #hasFewFolders = false
   #listed: Listed = NOTHING_LISTED
   /** Steps of empty folders that were never synced, made from the states that the last check read. */
   readonly #emptyFolders = new Map<string, FolderStep>()
@@ -106,15 +105,12 @@ export class ImapSession implements FolderSession, SharedConnection {
     })
   }
 
-  async listFolders(signal?: AbortSignal): Promise<RemoteFolder[]> {
-    const withStates = this.#hasFewFolders
-    const isWatched = this.#connection.isWatched(this.#connection.folder)
-    const listing = this.#connection.list(withStates)
+  async listFolders(signal?: AbortSignal, expected?: number): Promise<RemoteFolder[]> {
+    const { folder } = this.#connection
+    const watched = this.#connection.isWatched(folder) ? folder : undefined
+    const listing = this.#connection.list(expected)
     const { folders, states } = await (signal === undefined ? listing : untilAborted(listing, signal))
-    this.#hasFewFolders = folders.length <= FEW_FOLDERS
-    // Until a folder is watched, its later changes are not reported.
-    const shownStates = isWatched ? states : new Map([...states].filter(([path]) => path !== this.#connection.folder))
-    this.#listed = { states: shownStates, atMs: this.#deps.clock.monotonic() }
+    this.#listed = { states, watched, atMs: this.#deps.clock.monotonic() }
     return folders
   }
 
@@ -152,9 +148,12 @@ export class ImapSession implements FolderSession, SharedConnection {
 
   /** The states that a listing has just returned, which are used once. */
   #takeListedStates(): ReadonlyMap<string, StatusObject> {
-    const { states, atMs } = this.#listed
+    const { states, watched, atMs } = this.#listed
     this.#listed = NOTHING_LISTED
-    return this.#deps.clock.monotonic() - atMs > LISTED_MS ? NOTHING_LISTED.states : states
+    if (this.#deps.clock.monotonic() - atMs > LISTED_MS) return NOTHING_LISTED.states
+    const { folder } = this.#connection
+    // Until a folder is watched, its later changes are not reported.
+    return folder === watched ? states : new Map([...states].filter(([path]) => path !== folder))
   }
 
   async *syncFolder(request: FolderSyncRequest): AsyncGenerator<FolderStep> {

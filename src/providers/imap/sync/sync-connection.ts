@@ -37,6 +37,8 @@ const SELECTING = 'selecting the watched folder'
 const REFRESH_MS = 5 * 60_000
 /** How long to wait for more commands before an IDLE that they would end. */
 const MORE_FOLLOWS_MS = 200
+/** With more folders, the states of the synced ones are cheaper to read one by one. */
+const FEW_FOLDERS = 50
 
 /**
  * The connection that sync works through. It keeps the watched folder selected, runs commands when asked, and returns to IDLE as soon as
@@ -156,9 +158,11 @@ export class SyncConnection {
   }
 
   /**
-   * Every folder, with its state if `withStates`. Usually the server lists what it listed last, which needs no command of imapflow.
+   * Every folder, with its state where there are few. Usually the server lists what it listed last, which needs no command of imapflow.
+   * `expected`: how many folders there were before this connection.
    */
-  async list(withStates: boolean): Promise<Listing> {
+  async list(expected: number | undefined): Promise<Listing> {
+    const withStates = (this.#client.listed ?? expected ?? Number.POSITIVE_INFINITY) <= FEW_FOLDERS
     const isIdle = this.#isWatching && this.#isIdling && this.#running === 0 && !this.#isClosed
     const repeated = withStates && isIdle ? await this.#poll() : undefined
     if (repeated !== undefined) return repeated
