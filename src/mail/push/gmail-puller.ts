@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import * as Type from 'typebox'
 import { type Accounts, accountQueries } from '../../accounts/index.ts'
 import { sleep } from '../../platform/concurrency/abort.ts'
-import { lazy } from '../../platform/concurrency/lazy.ts'
 import { type Backoff, backoffMs } from '../../platform/concurrency/retry.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
+import { schemaCheck } from '../../platform/formats/schema-check.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { ProviderError } from '../../providers/contract/index.ts'
@@ -249,13 +248,11 @@ interface GmailNotification {
 const MAX_NOTIFICATION_BYTES = 4096
 
 /** Gmail's documentation shows `historyId` both as a string and as a number. */
-const notification = lazy(() =>
-  Compile(
-    Type.Object({
-      emailAddress: Type.String({ minLength: 3, maxLength: 320 }),
-      historyId: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,32}$' })]),
-    }),
-  ),
+const isNotification = schemaCheck(
+  Type.Object({
+    emailAddress: Type.String({ minLength: 3, maxLength: 320 }),
+    historyId: Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: '^[0-9]{1,32}$' })]),
+  }),
 )
 
 /** Undefined for any other message: every publisher of the topic can send anything. */
@@ -263,7 +260,7 @@ function parseNotification({ data }: PubsubMessage): GmailNotification | undefin
   if (data.length > MAX_NOTIFICATION_BYTES) return undefined
   try {
     const parsed: unknown = JSON.parse(data.toString('utf8'))
-    if (!notification().Check(parsed)) return undefined
+    if (!isNotification(parsed)) return undefined
     return { address: parsed.emailAddress.toLowerCase(), historyId: BigInt(parsed.historyId) }
   } catch (error) {
     rethrowProgrammingError(error)

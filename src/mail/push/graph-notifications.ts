@@ -1,11 +1,11 @@
-import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { Accounts } from '../../accounts/index.ts'
 import type { Bus } from '../../platform/bus/index.ts'
-import { lazy } from '../../platform/concurrency/lazy.ts'
 import { isClientState } from '../../platform/crypto/client-state.ts'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { schemaCheck } from '../../platform/formats/schema-check.ts'
 import { type App, WEBHOOK_BODY_LIMIT } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import { LIFECYCLE_PATH, NOTIFICATIONS_PATH } from './graph-webhook.ts'
@@ -32,7 +32,7 @@ const notificationsSchema = Type.Object({
     { maxItems: MAX_NOTIFICATIONS },
   ),
 })
-const notifications = lazy(() => Compile(notificationsSchema))
+const areNotifications = schemaCheck(notificationsSchema)
 
 type Notification = Static<typeof notificationsSchema>['value'][number]
 
@@ -78,7 +78,7 @@ export function pushRoutes(app: App, deps: PushRoutesDeps): void {
           // As plain text, so that no browser renders what the caller chose.
           return reply.code(200).type('text/plain; charset=utf-8').send(validationToken)
         }
-        if (!notifications().Check(request.body)) {
+        if (!areNotifications(request.body)) {
           throw new AppError('validation_failed', {
             message: 'The body is not a list of Microsoft Graph notifications.',
           })

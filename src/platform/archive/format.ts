@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
+import { schemaCheck } from '../formats/schema-check.ts'
 
 /** The version of the format. Readers refuse others. */
 export const FORMAT = 1
@@ -29,12 +30,10 @@ const trailer = Type.Object({ complete: Type.Literal(true), tables: count, rows:
 export type ArchiveHeader = Omit<Static<typeof header>, 'posthornBackup'>
 export type TableHead = Static<typeof tableHead>
 
-export const LINES = {
-  header: Compile(header),
-  tableHead: Compile(tableHead),
-  tableEnd: Compile(tableEnd),
-  trailer: Compile(trailer),
-}
+export const isHeader = schemaCheck(header)
+export const isTableHead = schemaCheck(tableHead)
+export const isTableEnd = schemaCheck(tableEnd)
+export const isTrailer = schemaCheck(trailer)
 
 export interface ArchiveSummary {
   tables: number

@@ -11,7 +11,10 @@ import {
   type ArchiveSummary,
   BATCH_LENGTH,
   FORMAT,
-  LINES,
+  isHeader,
+  isTableEnd,
+  isTableHead,
+  isTrailer,
   type TableHead,
 } from './format.ts'
 
@@ -124,7 +127,7 @@ class Check {
     if (this.#isComplete) throw this.#damaged('lines after its end')
     const value = this.#parse(line)
     if (this.#header === undefined) return this.#begin(line, value)
-    if (LINES.trailer.Check(value)) {
+    if (isTrailer(value)) {
       if (this.#table !== undefined) throw this.#damaged(`the table ${this.#table.head.table} has no end`)
       const isRight = value.tables === this.#tables && value.rows === this.#rows
       if (!isRight || value.sha256 !== this.#manifest.digest('hex')) throw this.#damaged('its checksum is wrong')
@@ -132,10 +135,10 @@ class Check {
       return
     }
     this.#manifest.update(`${line}\n`)
-    if (LINES.tableHead.Check(value) && this.#table === undefined) {
+    if (isTableHead(value) && this.#table === undefined) {
       this.#table = { head: value, hash: createHash('sha256'), rows: 0 }
       await this.#visitor.table?.(value)
-    } else if (LINES.tableEnd.Check(value) && this.#table?.head.table === value.end) {
+    } else if (isTableEnd(value) && this.#table?.head.table === value.end) {
       const { hash, rows } = this.#table
       if (rows !== value.rows || hash.digest('hex') !== value.sha256)
         throw this.#damaged(`the checksum of the table ${value.end} is wrong`)
@@ -151,7 +154,7 @@ class Check {
     if (value.posthornBackup !== FORMAT) {
       throw new ArchiveError(`${this.#file} was written by a newer Posthorn. Restore it with that version.`)
     }
-    if (!LINES.header.Check(value)) throw this.#damaged('its first line')
+    if (!isHeader(value)) throw this.#damaged('its first line')
     this.#manifest.update(`${line}\n`)
     const { posthornBackup: _, ...header } = value
     this.#header = header

@@ -1,7 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { lazy } from '../concurrency/lazy.ts'
 import { exceededJsonLimit } from '../formats/json-limits.ts'
+import { schemaCheck } from '../formats/schema-check.ts'
 import type { Bus } from './bus.ts'
 
 /** A hint has up to 4 KB. */
@@ -12,11 +11,11 @@ export function jsonReader<Schema extends TSchema>(
   schema: Schema,
   limits = LIMITS,
 ): (text: string) => Static<Schema> | undefined {
-  const compiled = lazy(() => Compile(schema))
+  const isExpected = schemaCheck(schema)
   return (text) => {
     if (exceededJsonLimit(text, limits) !== undefined) return undefined
     const value = parsed(text)
-    return compiled().Check(value) ? value : undefined
+    return isExpected(value) ? value : undefined
   }
 }
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { expect, it } from 'vitest'
 import { schemaCheck, schemaFaults } from './schema-check.ts'

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { lazy } from '../../platform/concurrency/lazy.ts'
+import * as Type from 'typebox'
 import { errorCode } from '../../platform/errors/describe-error.ts'
 import { asciiDomain } from '../../platform/formats/domain.ts'
+import { schemaCheck, schemaFaults } from '../../platform/formats/schema-check.ts'
 import { PRESETS } from './presets.ts'
 
 /** One sign-in that users are offered in place of the password. */
@@ -77,7 +76,8 @@ const entrySchema = Type.Object(
   { additionalProperties: false },
 )
 
-const compiled = lazy(() => Compile(entrySchema))
+const isEntry = schemaCheck(entrySchema)
+const entryFaults = schemaFaults(entrySchema)
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 /** The providers with an API have these. */
@@ -142,13 +142,9 @@ function parseEntry(name: string, entry: unknown): { provider: MailOAuthProvider
   }
   // Scopes of the operator replace all of the preset's.
   const merged: unknown = { ...preset, ...(entry.scopes !== undefined && { contactScopes: [] }), ...entry }
-  if (!compiled().Check(merged)) {
-    const paths = compiled()
-      .Errors(merged)
-      .map(({ instancePath, message }) => {
-        return `${instancePath.replaceAll('/', '.')} ${message}.`
-      })
-    return { errors: [...new Set(paths)].slice(0, 10) }
+  if (!isEntry(merged)) {
+    const errors = entryFaults(merged).map(({ path, message }) => `${path.replaceAll('/', '.')} ${message}.`)
+    return { errors: [...new Set(errors)].slice(0, 10) }
   }
   const { clientAuthentication = 'body', pkce = true, imap, smtp, ...members } = merged
   const {

@@ -1,7 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { lazy } from '../../../platform/concurrency/lazy.ts'
 import { exceededJsonLimit, type JsonLimits } from '../../../platform/formats/json-limits.ts'
+import { schemaCheck } from '../../../platform/formats/schema-check.ts'
 
 /** A JSON object of a provider, read without trusting it: members that are missing or of another type count as absent. */
 export type Json = Readonly<Record<string, unknown>>
@@ -13,9 +12,9 @@ export class UnexpectedResponse extends Error {
 
 /** Validates a response; other members are allowed. Compiled at the first use. The error, `UnexpectedResponse`, never quotes the response. */
 export function parser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
-  const compiled = lazy(() => Compile(schema))
+  const isExpected = schemaCheck(schema)
   return (body) => {
-    if (!compiled().Check(body)) throw new UnexpectedResponse('the response does not have the expected form')
+    if (!isExpected(body)) throw new UnexpectedResponse('the response does not have the expected form')
     return body
   }
 }
