@@ -24,7 +24,8 @@ export async function sendBuiltFile(
   reply: FastifyReply,
   file: BuiltFile,
 ): Promise<FastifyReply> {
-  const encoding = preferredEncoding(request.headers['accept-encoding'], Object.keys(ENDINGS))
+  const encodings = file.name.endsWith('.png') ? [] : Object.keys(ENDINGS)
+  const encoding = preferredEncoding(request.headers['accept-encoding'], encodings)
   const ending = encoding === undefined ? '' : ENDINGS[encoding]
   const handle = await open(builtFile(file.folder, `${file.name}${ending}`))
   try {
