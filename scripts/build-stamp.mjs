@@ -4,21 +4,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const STAMP = 'dist/.build'
-const BUILD_FILES = [
-  'scripts/admin.mjs',
-  'scripts/build.mjs',
-  'scripts/bundle.mjs',
-  'scripts/dynamic-imports.mjs',
-  'scripts/hoodiecrow.mjs',
-  'scripts/imported-names.mjs',
-  'scripts/licences.mjs',
-  'scripts/reference.mjs',
-  'scripts/served.mjs',
-  'scripts/widget.mjs',
-  'openapi.json',
-  'package.json',
-  'package-lock.json',
-]
+/** What a build is made from, and by. */
+const SOURCE_FOLDERS = ['src', 'scripts']
+const SOURCE_FILES = ['openapi.json', 'package.json', 'package-lock.json']
 /** npm's list of the installed packages. */
 const INSTALLED = 'node_modules/.package-lock.json'
 
@@ -42,10 +30,13 @@ function readStamp() {
 }
 
 function sourcesHash() {
-  const sources = readdirSync('src', { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-  return hashFiles([...sources.sort(), ...BUILD_FILES])
+  const isSource = ({ name }) => !/\.test\.(ts|mjs)$/.test(name)
+  const sources = SOURCE_FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && isSource(entry))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
+  return hashFiles([...sources.sort(), ...SOURCE_FILES])
 }
 
 function packagesHash() {

@@ -9,9 +9,12 @@ import { writeDocs } from './docs/site.mjs'
 import { licencesOf } from './licences.mjs'
 import { writeWidget } from './widget.mjs'
 
-/** The service, and the entry files of its worker threads; `src/platform/threads/worker-file.ts` finds them. */
-const SERVICE = {
-  posthorn: 'src/cli/posthorn.ts',
+const SERVICE = { posthorn: 'src/cli/posthorn.ts' }
+/**
+ * The entry files of the worker threads; `src/platform/threads/worker-file.ts` finds them. Each is bundled by itself, because a file that
+ * a thread shared with the service would have what only the service needs.
+ */
+const WORKERS = {
   'checkpoint-worker': 'src/platform/db/sqlite/checkpoint-worker.ts',
   'imap-worker': 'src/providers/imap/thread/imap-worker.ts',
   'sender-worker': 'src/events/webhooks/sending/thread/sender-worker.ts',
@@ -29,8 +32,9 @@ const startedMs = performance.now()
 const previous = existsSync('dist') ? readdirSync('dist').filter((name) => name !== 'admin') : []
 await Promise.all(previous.map((name) => rm(join('dist', name), { recursive: true, force: true })))
 const present = (entries) => Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file)))
-const [service] = await Promise.all([
-  bundle({ entryPoints: present(SERVICE), outdir: 'dist' }),
+const workers = Object.entries(present(WORKERS)).map(([name, file]) => ({ [name]: file }))
+const [shipped] = await Promise.all([
+  Promise.all([present(SERVICE), ...workers].map((entryPoints) => bundle({ entryPoints, outdir: 'dist' }))),
   bundle({ entryPoints: present(DEVELOPMENT), outdir: 'dist', packages: 'external', splitting: false }),
   writeWidget('dist/embed'),
 ]).catch((error) => {
@@ -41,10 +45,10 @@ const [service] = await Promise.all([
 await writeAdmin('dist/admin')
 await writeDocs('dist/docs')
 if (existsSync(DEMO_ASSETS)) await cp(DEMO_ASSETS, 'dist/demo-application', { recursive: true })
-await writeFile('dist/LICENSES.txt', licencesOf([service.metafile]))
+await writeFile('dist/LICENSES.txt', licencesOf(shipped.map(({ metafile }) => metafile)))
 writeStamp()
 if (!process.argv.includes('--quiet')) {
-  const names = Object.keys(present({ ...SERVICE, ...DEVELOPMENT }))
+  const names = Object.keys(present({ ...SERVICE, ...WORKERS, ...DEVELOPMENT }))
   console.log(
     `built ${names.map((name) => `dist/${name}.js`).join(', ')} in ${Math.round(performance.now() - startedMs)} ms`,
   )

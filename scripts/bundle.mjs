@@ -1,6 +1,7 @@
 import { build } from 'esbuild'
 import { checkDynamicImports } from './dynamic-imports.mjs'
-import { hoodiecrow } from './hoodiecrow.mjs'
+import { encodingTables } from './encoding-tables.mjs'
+import { packagePatches } from './package-patches.mjs'
 
 /** Packages that load binaries relative to their own folder. */
 const NATIVE = ['libsql', 'msgpackr-extract', 'pg-native']
@@ -20,7 +21,7 @@ export async function bundle(options) {
     minifyWhitespace: true,
     minifySyntax: true,
     external: NATIVE,
-    plugins: [hoodiecrow],
+    plugins: [packagePatches, encodingTables],
     // jsonc-parser's UMD build requires its parts in a way that cannot be bundled.
     mainFields: ['module', 'main'],
     // Bundled CommonJS packages require Node's modules. Most files have none, and `createRequire` takes half a millisecond.

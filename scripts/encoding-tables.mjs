@@ -1,5 +1,5 @@
-import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 
 /**
  * The tables of East Asian encodings, half a megabyte as JavaScript, stay files of their own beside the bundle. iconv-lite requires one
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 export const encodingTables = {
   name: 'encoding-tables',
   setup(plugin) {
-    const outdir = plugin.initialOptions.outdir
+    const { outdir } = plugin.initialOptions
     const copied = new Set()
     plugin.onResolve({ filter: /^\.\/tables\/[\w-]+\.json$/ }, async ({ path, resolveDir }) => {
       if (!resolveDir.endsWith('/iconv-lite/encodings')) return undefined
@@ -17,7 +17,9 @@ export const encodingTables = {
       return { path: path.replace('/tables/', '/encodings/'), external: true }
     })
     plugin.onEnd(async () => {
-      for (const file of copied) await cp(file, join(outdir, 'encodings', file.split('/').at(-1)))
+      const folder = join(outdir, 'encodings')
+      if (copied.size > 0) await mkdir(folder, { recursive: true })
+      await Promise.all([...copied].map((file) => copyFile(file, join(folder, basename(file)))))
     })
   },
 }

@@ -16,8 +16,8 @@ const PATCHES = [
       ['cert: fs.readFileSync(__dirname + "/../cert/server.crt")', ''],
     ],
   },
-  // imapflow evaluates tables of Japanese and Chinese encodings and a client of proxies when it is loaded, which takes half of that time.
-  // The service decodes texts itself and knows no proxies.
+  // imapflow evaluates tables of Japanese and Chinese encodings, a client of proxies and a logger when it is loaded, which takes half of
+  // that time. The service decodes texts and logs by itself, and knows no proxies.
   {
     files: /\/imapflow\/dist\/esm\/jp-decoder\.js$|\/libmime\/dist\/esm\/charset\.js$/,
     changes: [
@@ -37,6 +37,13 @@ const PATCHES = [
     changes: [
       ["import { SocksClient } from 'socks';", ''],
       ['SocksClient.createConnection(', "require('socks').SocksClient.createConnection("],
+    ],
+  },
+  {
+    files: /\/imapflow\/dist\/esm\/logger\.js$/,
+    changes: [
+      ["import pino from 'pino';", ''],
+      ['logger = pino(', "logger = require('pino')("],
     ],
   },
 ]
