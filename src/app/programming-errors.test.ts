@@ -15,7 +15,7 @@ import { systemClock } from '../platform/time/clock.ts'
 import { caldavProvider } from '../providers/caldav/index.ts'
 import type { MailAccess } from '../providers/contract/index.ts'
 import { gmailLogin } from '../providers/gmail/index.ts'
-import { imapProvider } from '../providers/imap/index.ts'
+import { imapProvider } from '../providers/imap/provider.ts'
 import { restClient, statusError } from '../providers/shared/rest/index.ts'
 import { smtpProvider } from '../providers/smtp/index.ts'
 

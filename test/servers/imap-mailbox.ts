@@ -3,7 +3,8 @@ import type { AddressGuard } from '../../src/platform/net/index.ts'
 import { systemClock } from '../../src/platform/time/clock.ts'
 import type { MailboxFixture } from '../../src/providers/conformance/folder-mailbox.ts'
 import type { FolderMailProvider, MailAccess, RemoteMessage } from '../../src/providers/contract/index.ts'
-import { type ImapLimits, imapProvider } from '../../src/providers/imap/index.ts'
+import type { ImapLimits } from '../../src/providers/imap/limits.ts'
+import { imapProvider } from '../../src/providers/imap/provider.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'
 
 /** Allows every host, as the real guard does for hosts that the operator allowed. */

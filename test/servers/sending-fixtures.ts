@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/platform/time/clock.ts'
 import type { SendingFixture } from '../../src/providers/conformance/sending.ts'
-import { imapProvider } from '../../src/providers/imap/index.ts'
+import { imapProvider } from '../../src/providers/imap/provider.ts'
 import { smtpProvider } from '../../src/providers/smtp/index.ts'
 import { imapAccess, openGuard, otherClient } from './imap-mailbox.ts'
 import { folderPath, type ImapServer } from './imap-server.ts'

@@ -6,7 +6,7 @@ import { plainMail } from '../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../test/servers/strict-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import { ProviderError } from '../contract/index.ts'
-import { imapProvider } from './index.ts'
+import { imapProvider } from './provider.ts'
 
 const signal = new AbortController().signal
 

@@ -8,7 +8,7 @@ import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { type Courier, courierAvailable, deliverAs, startCourier } from '../../../test/servers/unpacked/courier.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { imapProvider } from './index.ts'
+import { imapProvider } from './provider.ts'
 
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
 

@@ -5,7 +5,8 @@ import { longestTurnMs } from '../../../test/kit/measure/event-loop.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { type ImapLimits, imapProvider } from './index.ts'
+import type { ImapLimits } from './limits.ts'
+import { imapProvider } from './provider.ts'
 
 /** CPU time: 10 ms is usual. What these tests prevent took seconds. */
 const LONG_TURN_MS = 1000

@@ -8,7 +8,8 @@ import { type ImapScript, startScriptedImap } from '../../../test/servers/script
 import { nextTurn } from '../../platform/concurrency/event-loop.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { ProviderError } from '../contract/index.ts'
-import { type ImapLimits, imapProvider } from './index.ts'
+import type { ImapLimits } from './limits.ts'
+import { imapProvider } from './provider.ts'
 
 async function opened(script: ImapScript, limits: Partial<ImapLimits> = {}) {
   const server = closing(await startScriptedImap(script))

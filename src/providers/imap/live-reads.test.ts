@@ -9,7 +9,8 @@ import { imapAccess, openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { alternativeMail, deepMail, htmlMail, hugeMail, plainMail } from '../../../test/servers/messages.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { MessageLocation } from '../contract/index.ts'
-import { type ImapLimits, imapProvider } from './index.ts'
+import type { ImapLimits } from './limits.ts'
+import { imapProvider } from './provider.ts'
 
 describe.skipIf(!dovecotAvailable())('live reads over IMAP', () => {
   const cleanUps: (() => Promise<void>)[] = []

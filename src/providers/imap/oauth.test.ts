@@ -6,7 +6,8 @@ import { type Issuer, startIssuer } from '../../../test/servers/issuer.ts'
 import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
 import type { MailAccess } from '../contract/index.ts'
-import { imapOnThread, imapProvider } from './index.ts'
+import { imapOnThread } from './index.ts'
+import { imapProvider } from './provider.ts'
 
 const never = new AbortController().signal
 const ADA = 'ada@acme.test'

@@ -5,7 +5,7 @@ import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../test/servers/strict-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { imapProvider } from './index.ts'
+import { imapProvider } from './provider.ts'
 
 /** A session that watches INBOX, at a server that allows the mailbox one connection. */
 async function onlySession() {

@@ -4,7 +4,7 @@ import { closing } from '../../../test/kit/closing.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { imapProvider } from './index.ts'
+import { imapProvider } from './provider.ts'
 
 /** A server that searches in these charsets only, and finds UID 1 by `found`, given in latin1. */
 async function searchIn(charsets: string, found: string) {

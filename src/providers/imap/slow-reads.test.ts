@@ -4,7 +4,8 @@ import { eventually } from '../../../test/kit/eventually.ts'
 import { openGuard } from '../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../platform/time/clock.ts'
-import { type ImapLimits, imapProvider } from './index.ts'
+import type { ImapLimits } from './limits.ts'
+import { imapProvider } from './provider.ts'
 
 const FOLDER = { selected: ['9 EXISTS', 'OK [UIDVALIDITY 7] ok', 'OK [UIDNEXT 10] ok'] }
 const MESSAGE = { folderPath: 'INBOX', uidValidity: '7', uid: 1 }

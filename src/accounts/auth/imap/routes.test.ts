@@ -16,7 +16,7 @@ import { AppError } from '../../../platform/errors/app-error.ts'
 import { GuardError } from '../../../platform/net/index.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { ProviderError } from '../../../providers/contract/index.ts'
-import { imapProvider } from '../../../providers/imap/index.ts'
+import { imapProvider } from '../../../providers/imap/provider.ts'
 
 const JSON_ACCEPT = { accept: 'application/json' }
 const PATH = '/auth/authorize/imap'

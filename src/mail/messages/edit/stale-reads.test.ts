@@ -10,7 +10,7 @@ import { messageApi } from '../../../../test/kit/messages/message-api.ts'
 import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/servers/dovecot.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../../../providers/imap/index.ts'
+import { imapProvider } from '../../../providers/imap/provider.ts'
 
 describeEachDatabase('a sync that read the mailbox before a change through the API', (open) => {
   it.each(['whole', 'folders'] as const)('does not undo the change, and repeats no event (%s)', async (kind) => {

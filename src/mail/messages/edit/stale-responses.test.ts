@@ -11,7 +11,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/s
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderMailProvider } from '../../../providers/contract/index.ts'
-import { imapProvider } from '../../../providers/imap/index.ts'
+import { imapProvider } from '../../../providers/imap/provider.ts'
 
 describeEachDatabase('a response of the provider that is older than what is known', (open) => {
   it.each(['whole', 'folders'] as const)(

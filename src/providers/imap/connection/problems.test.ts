@@ -6,7 +6,7 @@ import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { listening } from '../../../../test/servers/listener.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { ImapSettings, MailAccess } from '../../contract/index.ts'
-import { type ImapDeps, imapProvider } from '../index.ts'
+import { type ImapDeps, imapProvider } from '../provider.ts'
 
 const never = new AbortController().signal
 

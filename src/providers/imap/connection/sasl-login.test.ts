@@ -4,7 +4,7 @@ import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { MailAccess } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const never = new AbortController().signal
 

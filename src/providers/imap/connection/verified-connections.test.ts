@@ -5,7 +5,7 @@ import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { MailAccess } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 async function opened(script: ImapScript = {}) {
   let open = 0

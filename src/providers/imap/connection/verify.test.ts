@@ -7,7 +7,7 @@ import type { Log } from '../../../platform/log/index.ts'
 import { type AddressGuard, GuardError } from '../../../platform/net/index.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { ImapSettings, MailAccess } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 describe.skipIf(!dovecotAvailable())('verifying an IMAP mailbox', () => {
   let server: Dovecot

@@ -3,7 +3,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const HEADER = 'Subject: x\r\nMessage-ID: <1@x>\r\n\r\n'
 const SOURCE = `${HEADER}${'text '.repeat(40)}\r\n`

@@ -3,7 +3,7 @@ import { type Dovecot, dovecotAvailable, startDovecot } from '../../../../test/s
 import { imapAccess, openGuard, otherClient } from '../../../../test/servers/imap-mailbox.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { DraftRef, RemoteMessage } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const never = new AbortController().signal
 const PLUGINS = `

@@ -7,7 +7,7 @@ import { courierAvailable, startCourier } from '../../../../test/servers/unpacke
 import { cyrusAvailable, startCyrus } from '../../../../test/servers/unpacked/cyrus.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { ProviderError } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const MESSAGE = { folderPath: 'INBOX', uidValidity: '7', uid: 1 }
 const DRAFT = {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const never = new AbortController().signal
 const COPY = Buffer.from('Subject: x\r\n\r\nHello\r\n')

@@ -3,7 +3,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 import { FolderNames } from './folder-names.ts'
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from './modified-utf7.ts'
 

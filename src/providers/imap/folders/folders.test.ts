@@ -4,7 +4,7 @@ import { type DovecotOptions, dovecotAvailable, startDovecot } from '../../../..
 import { imapAccess, openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 describe.skipIf(!dovecotAvailable())('IMAP folders', () => {
   const cleanUps: (() => Promise<void>)[] = []

@@ -4,7 +4,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const STRUCTURE =
   '(("text" "plain" NIL NIL NIL "7bit" 3 1)("application" "pdf" ("name" "a.pdf") NIL NIL "base64" 0 NIL ("attachment" ("filename" "a.pdf"))) "mixed")'

@@ -3,7 +3,7 @@ import { closing } from '../../../../test/kit/closing.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { type ImapScript, startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const UNREADABLE = '((((('
 const STRUCTURE =

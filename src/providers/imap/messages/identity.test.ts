@@ -6,7 +6,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../../test/servers/strict-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { MessageLocation } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const received = new Date('2026-03-01T10:00:00Z')
 

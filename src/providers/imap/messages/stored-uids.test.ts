@@ -7,7 +7,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../../test/servers/strict-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderLiveReads, MessageLocation } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 /** A mailbox with a message, at a server that invents the UIDVALIDITY of a folder until the folder is opened by SELECT. */
 async function storingOnSelect({ withoutUidNext }: { withoutUidNext: boolean }) {

@@ -5,7 +5,7 @@ import { FolderMirror } from '../../../../test/kit/mailbox/folder-mirror.ts'
 import { openGuard } from '../../../../test/servers/imap-mailbox.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const HEADER = 'Subject: announced\r\n\r\n'
 

@@ -8,7 +8,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { startScriptedImap } from '../../../../test/servers/scripted-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { MailAccess, SessionEvents } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 async function openSession(access: MailAccess, events: Partial<SessionEvents> = {}) {
   const { mail } = imapProvider({ guard: openGuard, clock: systemClock })

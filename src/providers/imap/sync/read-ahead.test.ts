@@ -7,7 +7,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { startStrictImap } from '../../../../test/servers/strict-imap.ts'
 import { sleep } from '../../../platform/concurrency/abort.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const SUBJECTS = Array.from({ length: 80 }, (_, index) => `mail ${index}`)
 

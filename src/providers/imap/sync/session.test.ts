@@ -6,7 +6,8 @@ import { imapAccess, openGuard, otherClient } from '../../../../test/servers/ima
 import { plainMail } from '../../../../test/servers/messages.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, ProviderError } from '../../contract/index.ts'
-import { type ImapLimits, imapProvider } from '../index.ts'
+import type { ImapLimits } from '../limits.ts'
+import { imapProvider } from '../provider.ts'
 
 describe.skipIf(!dovecotAvailable())('the sync connection of an IMAP account', () => {
   const cleanUps: (() => Promise<void>)[] = []

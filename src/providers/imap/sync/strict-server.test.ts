@@ -6,7 +6,7 @@ import { plainMail } from '../../../../test/servers/messages.ts'
 import { type StrictImap, type StrictImapOptions, startStrictImap } from '../../../../test/servers/strict-imap.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const mail = (id: string) => plainMail({ messageId: `<${id}@x>`, subject: id })
 

@@ -6,7 +6,7 @@ import { imapAccess, openGuard, otherClient } from '../../../../test/servers/ima
 import { malformedMessages, plainMail } from '../../../../test/servers/messages.ts'
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession } from '../../contract/index.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 
 const kinds: [string, DovecotOptions][] = [
   ['QRESYNC', {}],

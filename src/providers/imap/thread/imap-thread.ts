@@ -4,7 +4,7 @@ import type { AddressGuard } from '../../../platform/net/index.ts'
 import { RemoteThread, type ThreadTiming } from '../../../platform/threads/remote-thread.ts'
 import { workerFile } from '../../../platform/threads/worker-file.ts'
 import { ProviderError } from '../../contract/index.ts'
-import type { ImapLimits } from '../index.ts'
+import type { ImapLimits } from '../limits.ts'
 import { ERRORS } from './errors.ts'
 import { ENTRY_METHODS, type ServedProvider, type ThreadEntry, type ThreadHost } from './served.ts'
 

@@ -6,7 +6,7 @@ import { RemoteCalls, toBuffer } from '../../../platform/threads/remote-calls.ts
 import { systemClock } from '../../../platform/time/clock.ts'
 import type { FolderSession, MailDrafts, OutgoingAttachment, SessionEvents } from '../../contract/index.ts'
 import { loadImapClient } from '../connection/client.ts'
-import { imapProvider } from '../index.ts'
+import { imapProvider } from '../provider.ts'
 import { ERRORS } from './errors.ts'
 import { mergedChanges } from './merged-changes.ts'
 import type { ServedEvents, ServedProvider, ThreadEntry, ThreadHost } from './served.ts'
@@ -65,7 +65,7 @@ function oneWay(events: ServedEvents): SessionEvents {
 
 function servedSession(session: FolderSession): FolderSession {
   return {
-    listFolders: (signal) => session.listFolders(signal),
+    listFolders: (signal, expected) => session.listFolders(signal, expected),
     changedFolders: (folders) => session.changedFolders(folders),
     syncFolder: (request) => session.syncFolder(request),
     presentUids: (path, uidValidity, uids) => session.presentUids(path, uidValidity, uids),

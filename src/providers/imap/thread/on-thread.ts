@@ -115,8 +115,8 @@ async function openSession(
   })
   return {
     ...remote,
-    listFolders(aborting) {
-      const listing = remote.listFolders(aborting)
+    listFolders(aborting, expected) {
+      const listing = remote.listFolders(aborting, expected)
       return aborting === undefined ? listing : untilAborted(listing, aborting)
     },
     // Without its thread, the session has received all that it will: no two of these numbers are equal.

@@ -11,7 +11,7 @@ import type {
   ProviderError,
   SentCopies,
 } from '../../contract/index.ts'
-import type { ImapLimits } from '../index.ts'
+import type { ImapLimits } from '../limits.ts'
 
 /** The IMAP provider as its thread serves it: all of it returns promises, also what makes a part of the provider. */
 export interface ServedProvider extends Pick<FolderMailProvider, 'verify' | 'closeConnections'> {
