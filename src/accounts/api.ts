@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { providerSchema } from '../events/index.ts'
 import { documentedAs, documentedDefault, nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { MAIL_PORTS } from '../platform/formats/mail-ports.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { declareEvent, EXAMPLE_ACCOUNT, providerSchema } from '../events/index.ts'
 import { nullable } from '../platform/formats/json-schema.ts'
 

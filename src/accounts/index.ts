@@ -3,8 +3,8 @@
  * revokes OAuth tokens, tenants/ has the credentials and tokens that open all mailboxes of an organisation, mailbox/ opens an account's mailbox for requests and numbers its changes. cluster/ (which instance runs
  * an account) and auth/ (the hosted pages) are modules of their own.
  */
-import './tables.ts'
-import './tenants/tables.ts'
+import type {} from './tables.ts'
+import type {} from './tenants/tables.ts'
 
 export { imapSignIn } from './connecting/imap-check.ts'
 export type { ImapField, ImapFields } from './connecting/imap-connection.ts'

@@ -2,7 +2,7 @@
  * The booking scheduler: experiences, their slots, and bookings that never overlap. See docs/decisions/0043-booking-scheduler.md.
  * `platform/schedule` and the `scheduler.ts` of mail, calendars and contacts are something else: they run accounts.
  */
-import './tables.ts'
+
 import type { Accounts } from '../accounts/index.ts'
 import type { App, Idempotency } from '../platform/http/index.ts'
 import type { AuthScreen } from '../ui/hosted/index.ts'
@@ -21,6 +21,7 @@ import { bookingPageRoutes } from './pages/routes.ts'
 import { type BuiltInSlotsDeps, builtInSlots } from './slots/open-hours/built-in-slots.ts'
 import { listingRoutes } from './slots/routes.ts'
 import { slotFinder } from './slots/slot-finder.ts'
+import type {} from './tables.ts'
 import { type CalendarTaskDeps, calendarTask } from './tasks/calendar-task.ts'
 import { callbackTask } from './tasks/callback-task.ts'
 import { decisionTask } from './tasks/decision-task.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { UnreadableItem } from '../accounts/collections/index.ts'
 import { providerSchema } from '../events/index.ts'
 import { isOwnZone } from '../platform/calendar/read-vtimezone.ts'

@@ -2,7 +2,7 @@
  * Calendars: synced into rows of masters, exceptions and single events, with one row per instance in a window around today, so
  * that lists and free time are ranges of an index. See docs/decisions/0042-calendars.md.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export type { BusyTimes } from './availability/host-times.ts'
 export { availabilityRoutes } from './availability/routes.ts'

@@ -2,7 +2,7 @@
  * Contacts: address books, synced into rows that lists and searches read, with an event for each change. See
  * docs/decisions/0097-contacts.md.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { contactChanger } from './edit/changer.ts'
 export { contactGroupChanger } from './edit/group-changer.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { documentedDefault, nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { pageOfAll } from '../platform/formats/pagination.ts'
 import { type App, listSchema, pageQuery, pagination, withVersion } from '../platform/http/index.ts'

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import * as Type from 'typebox'
 import { PROVIDER_NAMES, type ProviderName } from '../providers/contract/index.ts'
 
 /** One event type. Each feature declares its own; `src/app/feature-list.ts` collects them. */

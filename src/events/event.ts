@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { Tables } from '../platform/db/index.ts'
 import { nullable, timestamp } from '../platform/formats/json-schema.ts'
 import { isoTime } from '../platform/time/time.ts'

@@ -2,7 +2,7 @@
  * Events as rows: a feature records an event in the transaction that changes the object, the fan-out gives events a global
  * order (`position`), and readers follow that order. The catalogue holds the event types that features declare.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export {
   addressSchema,

@@ -1,4 +1,5 @@
-import { type TProperties, Type } from 'typebox'
+import type { TProperties } from 'typebox'
+import * as Type from 'typebox'
 import { pascalCase } from '../platform/formats/text.ts'
 import type { EventCatalogue } from './catalogue.ts'
 import { eventSchema } from './event.ts'

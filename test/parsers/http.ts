@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { lazy } from '../../src/platform/concurrency/lazy.ts'
 import { testServer } from '../kit/http/server.ts'
 import { buildCases, type HostileCase } from './hostile-case.ts'

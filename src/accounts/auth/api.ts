@@ -1,4 +1,5 @@
-import { type TProperties, type TSchemaOptions, Type } from 'typebox'
+import type { TProperties, TSchemaOptions } from 'typebox'
+import * as Type from 'typebox'
 import { providerSchema } from '../../events/index.ts'
 import { documentedDefault, nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { MAIL_PORTS } from '../../platform/formats/mail-ports.ts'

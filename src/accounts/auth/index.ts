@@ -3,7 +3,7 @@
  * holds the session's life, `hosted` decides access and renders, `imap` and `oauth` talk to mail servers and providers,
  * `shared` connects the shared mailboxes of a user, and `detection` finds the provider of an address.
  */
-import './tables.ts'
+
 import type { App, Idempotency } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { DnsRecords } from '../../platform/net/index.ts'
@@ -22,6 +22,7 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { type AuthSessionsDeps, authSessions } from './sessions/service.ts'
 import { pendingSignIns as createPendingSignIns } from './shared-mailboxes/pending-sign-in.ts'
 import { sharedRoutes } from './shared-mailboxes/routes.ts'
+import type {} from './tables.ts'
 
 export { authFeature } from './feature.ts'
 export { type Logins, redirectUri } from './oauth/consents.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency, pageQuery } from '../../platform/http/index.ts'
 import {
   type Connection,

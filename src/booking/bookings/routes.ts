@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { type AllowedOrigins, type App, clientBlock, type Idempotency } from '../../platform/http/index.ts'
 import type { BookingRow } from '../tables.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { documented, documentedDefault } from '../../platform/formats/json-schema.ts'
 import { MAX_LENGTH_DAYS } from '../slots/slot-rules.ts'
 import { DAY_NAMES } from './experience.ts'

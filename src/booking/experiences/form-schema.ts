@@ -1,4 +1,5 @@
-import { type TProperties, Type } from 'typebox'
+import type { TProperties } from 'typebox'
+import * as Type from 'typebox'
 import { documented, documentedDefault } from '../../platform/formats/json-schema.ts'
 import { kept } from './schema-parts.ts'
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type AllowedOrigins, type App, type Idempotency, pageQuery } from '../../platform/http/index.ts'
 import { createBody, experienceList, experienceParams, experienceSchema, publicSchema, updateBody } from './api.ts'
 import type { Experiences } from './service.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 
 /** Nested objects keep the members that an application adds, and responses return them. */
 export const kept = { additionalProperties: true } as const

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { App } from '../../platform/http/index.ts'
 import { bookPage, embedPage } from '../../ui/booking/index.ts'
 import { type AuthScreen, brand as createBrand } from '../../ui/hosted/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { invalid } from '../../platform/errors/app-error.ts'
 import { timestamp } from '../../platform/formats/json-schema.ts'
 import { type App, clientBlock } from '../../platform/http/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, type Idempotency, wantsFresh } from '../../platform/http/index.ts'
 import { availabilityBody, availabilitySchema } from './api.ts'
 import type { Availability } from './service.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency, ifMatchVersion, wantsFresh, withVersion } from '../../platform/http/index.ts'
 import { calendarEventSchema } from '../api.ts'
 import { changedEventSchema, createBody, respondBody, scope, sendUpdates, updateBody } from './api.ts'

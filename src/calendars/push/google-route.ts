@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, WEBHOOK_BODY_LIMIT } from '../../platform/http/index.ts'
 import type { Log } from '../../platform/log/index.ts'
 import type { CalendarNotifications } from './notifications.ts'

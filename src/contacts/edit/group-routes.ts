@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency } from '../../platform/http/index.ts'
 import { contactGroupSchema, groupView } from '../api.ts'
 import type { ContactGroupChanger } from './group-changer.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { ErrorDetail } from '../../platform/errors/app-error.ts'
 import { documented } from '../../platform/formats/json-schema.ts'
 import { type ContactFields, isBirthday } from '../../providers/contract/index.ts'

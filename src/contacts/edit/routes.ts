@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency, ifMatchVersion, withVersion } from '../../platform/http/index.ts'
 import { contactSchema } from '../api.ts'
 import type { ContactPhotos } from '../photo.ts'

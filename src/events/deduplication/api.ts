@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { documentedDefault } from '../../platform/formats/json-schema.ts'
 import { KEY_FIELD_PATTERN } from './duplicates.ts'
 

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { documentedAs } from '../../platform/formats/json-schema.ts'
 import { pageQuery } from '../../platform/http/index.ts'
 import { type EventCatalogue, type EventRow, eventHead, eventSchema, eventUnion } from '../index.ts'

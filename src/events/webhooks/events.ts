@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { timestamp } from '../../platform/formats/json-schema.ts'
 import { declareEvent } from '../index.ts'
 

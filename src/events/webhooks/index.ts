@@ -2,7 +2,7 @@
  * Sends events to the application: endpoints, the fan-out of events into deliveries, and the signed requests.
  * A delivery is a row with a state; the queue only carries the ids of endpoints with due deliveries.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export type { DeliveryQuery, DeliveryView } from './deliveries/api.ts'
 export type { DuplicateFinder, FindDuplicates } from './deliveries/mark-duplicates.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { webhookHeaders } from '../../platform/crypto/signature.ts'
 import type { OpenApiWebhooks } from '../../platform/http/index.ts'
 import { type EventCatalogue, eventUnion, exampleEvent } from '../index.ts'

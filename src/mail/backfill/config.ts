@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { findState, type Handle, setState, type Tx } from '../../platform/db/index.ts'
 import { documentedDefault } from '../../platform/formats/json-schema.ts'
 

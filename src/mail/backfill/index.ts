@@ -2,9 +2,10 @@
  * Historical backfill: reads the mail that is older than what first syncs store, beside live sync, in batches that any instance may run.
  * The rows of `backfills` and `backfillFolders` hold the state; `docs/decisions/0044-historical-backfill.md` says why.
  */
-import './tables.ts'
+
 import { type BackfillEngineDeps, backfillEngine } from './engine.ts'
 import { type BackfillServiceDeps, backfillService } from './service.ts'
+import type {} from './tables.ts'
 
 export { backfillFeature } from './feature.ts'
 export { backfillRoutes } from './routes.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { declareEvent, EXAMPLE_ACCOUNT } from '../../events/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 

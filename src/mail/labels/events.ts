@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { declareEvent, type EventOf, EXAMPLE_ACCOUNT } from '../../events/index.ts'
 import type { ProviderName } from '../../providers/contract/index.ts'
 import type { LabelRow } from './store.ts'

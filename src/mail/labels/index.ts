@@ -2,7 +2,7 @@
  * The labels and folders of mailboxes. A label keeps its id when its folder is renamed. Sync writes the rows that a listing changes,
  * changing/ those that the API changes; lists of messages refer to them.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { type LabelChanger, labelChanger } from './edit/changer.ts'
 export { labelChangeRoutes } from './edit/routes.ts'

@@ -1,6 +1,6 @@
 import { create } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { ByteRange } from '../../platform/concurrency/byte-stream.ts'
 import { sha256 } from '../../platform/crypto/sha256.ts'
 import { AppError } from '../../platform/errors/app-error.ts'

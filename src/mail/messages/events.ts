@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { declareEvent, EXAMPLE_ACCOUNT } from '../../events/index.ts'
 import { messageBodySchema, messageSchema } from './api.ts'
 

@@ -3,7 +3,7 @@
  * providers return, rows/ reads and writes rows, edit/ changes messages, read/ serves lists and live contents, threads/ finds threads,
  * bodies/ fetches bodies for `sync.storeBodies`, sanitizing/ makes HTML safe.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export type { ArrivalEvent, EventBodies } from './announce.ts'
 export { attachmentSchema, attachmentView, type Message } from './api.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { documentedDefault } from '../../platform/formats/json-schema.ts'
 import { type App, listSchema, pageQuery, sendList } from '../../platform/http/index.ts'
 import { requireTime } from '../../platform/time/time.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { addressSchema } from '../../events/index.ts'
 import { documented, nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { listSchema, pageQuery } from '../../platform/http/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency } from '../../platform/http/index.ts'
 import { attachmentRoute, sendResult } from '../outgoing/index.ts'
 import { outboxList, outboxParams, outboxQuery, outboxSchema, resolveBody, sendBody } from './api.ts'

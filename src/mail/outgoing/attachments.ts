@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { type ErrorDetail, invalid } from '../../platform/errors/app-error.ts'
 import { documented, nullable } from '../../platform/formats/json-schema.ts'
 import { ATTACHMENT_BODY_LIMIT, type UploadedFile } from '../../platform/http/index.ts'

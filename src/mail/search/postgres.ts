@@ -9,7 +9,7 @@ import {
   type SearchIndex,
   SMALL_LIST,
 } from './contract.ts'
-import './tables.ts'
+import type {} from './tables.ts'
 import { SearchThread } from './thread.ts'
 import { TOKENISER_VERSION } from './tokeniser.ts'
 

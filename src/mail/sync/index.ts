@@ -2,7 +2,7 @@
  * Keeps the stored messages in sync with the mailboxes. A scheduler runs the accounts that a process owns, one session each.
  * One transaction writes rows, counters, events and the cursor, so the cursor is never ahead of the rows.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { type DebouncedQueue, debouncedQueue } from './debounced-queue.ts'
 export type { RunOutcome, SyncDeps, SyncSettings } from './deps.ts'

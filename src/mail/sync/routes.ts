@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Accounts } from '../../accounts/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import type { App, Idempotency } from '../../platform/http/index.ts'

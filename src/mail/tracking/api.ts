@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { isoTime, isoTimeOrNull } from '../../platform/time/time.ts'
 import type { TrackingEventRow, TrackingRow } from './store.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { addressSchema, declareEvent, EXAMPLE_ACCOUNT } from '../../events/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { automatedReasonSchema } from './api.ts'

@@ -2,7 +2,7 @@
  * Opens, clicks and replies of sent messages. A tracked HTML body contains a pixel and links through this service; both are
  * public and carry a random token.
  */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { trackingFeature } from './feature.ts'
 export { replyRecorder } from './replies.ts'

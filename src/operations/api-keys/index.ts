@@ -2,11 +2,11 @@
  * API keys: which callers may use the API, and with which scopes. SERVICE_API_KEY is one, further ones are created over the API
  * and stored as hashes. Each source of keys is an `Authenticator`.
  */
-import './tables.ts'
 
 import type { Ids } from '../../platform/ids.ts'
 import { apiKeys } from './service.ts'
 import { type StoredKeysDeps, storedKeys } from './stored-keys.ts'
+import type {} from './tables.ts'
 
 export { apiKeysFeature } from './feature.ts'
 export { apiKeyRoutes } from './routes.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Db } from '../../platform/db/index.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { type App, done, type Idempotency, pageQuery } from '../../platform/http/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Db } from '../../platform/db/index.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 import { buildPage, pageRequest } from '../../platform/formats/pagination.ts'

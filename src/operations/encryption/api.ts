@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 
 const keyIds = Type.Array(Type.String(), { description: 'The key that seals first.' })
 

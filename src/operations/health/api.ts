@@ -1,4 +1,5 @@
-import { type Static, type TObject, Type } from 'typebox'
+import type { Static, TObject } from 'typebox'
+import * as Type from 'typebox'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'
 
 const cacheProvider = Type.Enum(['memory', 'redis'], { type: 'string' })

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { nullable } from '../../platform/formats/json-schema.ts'
 import { LOG_LEVELS } from '../../platform/log/index.ts'
 

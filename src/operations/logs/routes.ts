@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import type { Cache } from '../../platform/cache/index.ts'
 import { sha256 } from '../../platform/crypto/sha256.ts'
 import { nullable, timestamp } from '../../platform/formats/json-schema.ts'

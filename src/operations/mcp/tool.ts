@@ -1,4 +1,5 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import type { Static, TObject, TProperties } from 'typebox'
+import * as Type from 'typebox'
 import type { Confirmations } from './confirmations.ts'
 import type { RestApi } from './rest-api.ts'
 

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { nullable } from '../../platform/formats/json-schema.ts'
 import type { App } from '../../platform/http/index.ts'
 

@@ -1,5 +1,5 @@
 import fastJson from 'fast-json-stringify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { compileWriter, markNullables, nullable } from './json-schema.ts'
 

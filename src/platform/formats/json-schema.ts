@@ -1,5 +1,6 @@
 import fastJson from 'fast-json-stringify'
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import * as Type from 'typebox'
 import { lazy } from '../concurrency/lazy.ts'
 
 /** A time in responses and events: UTC with milliseconds. */

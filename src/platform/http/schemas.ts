@@ -1,4 +1,5 @@
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { TObject, TProperties, TSchema } from 'typebox'
+import * as Type from 'typebox'
 import { INPUT_CODES } from '../errors/app-error.ts'
 import { CONNECTION_PROBLEMS, type ConnectionProblem } from '../errors/connection-problems.ts'
 import { documentedDefault } from '../formats/json-schema.ts'

@@ -4,7 +4,7 @@
  */
 import type { Queue } from './queue.ts'
 import type { RedisQueueDeps } from './redis.ts'
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { type DatabaseQueueDeps, databaseQueue } from './database.ts'
 export type { AddOptions, Queue, Run, RunContext, Worker, WorkOptions } from './queue.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Clock } from '../../platform/time/clock.ts'
 import { ProviderError } from '../contract/index.ts'
 import { batchResults, parser, type QuotaRefusal, type RestResponse } from '../shared/rest/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { PageLinks, parser } from '../shared/rest/index.ts'
 import { ME } from './client.ts'
 import type { GmailMailbox } from './quota.ts'

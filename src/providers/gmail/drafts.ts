@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type DraftRef, type LiveReads, type MailDrafts, ProviderError, type RemoteDraft } from '../contract/index.ts'
 import { composeDraft, editDraft, readDraft } from '../shared/mime/index.ts'

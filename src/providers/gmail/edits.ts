@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { rethrowProgrammingError } from '../../platform/errors/programming-errors.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type ChangedMessage, type MailEdits, type MessageChange, ProviderError } from '../contract/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { cleanText, truncateText } from '../../platform/formats/text.ts'
 import type { FolderRole, RemoteFolder } from '../contract/index.ts'
 import { parser, type RestMailbox } from '../shared/rest/index.ts'

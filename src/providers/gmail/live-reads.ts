@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type ByteRange, byteRange } from '../../platform/concurrency/byte-stream.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { type IdLiveReads, ProviderError } from '../contract/index.ts'

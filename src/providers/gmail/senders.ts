@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { SenderAddresses } from '../contract/index.ts'
 import { parser } from '../shared/rest/index.ts'
 import { ME } from './client.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { serviceKey } from '../../../src/operations/api-keys/index.ts'
 import { idempotency } from '../../../src/operations/idempotency/index.ts'
 import type { Sealer } from '../../../src/platform/crypto/seal.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { AppError, type ErrorCode } from '../../../platform/errors/app-error.ts'
 import { type App, asAppError, wantsHtml } from '../../../platform/http/index.ts'
 import type { Log } from '../../../platform/log/index.ts'

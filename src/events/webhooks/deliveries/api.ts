@@ -1,4 +1,5 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import type { Static, TProperties } from 'typebox'
+import * as Type from 'typebox'
 import { documentedAs, nullable, timestamp } from '../../../platform/formats/json-schema.ts'
 import { listSchema, pageQuery } from '../../../platform/http/index.ts'
 import { MASK, maskedHeaders } from '../../../platform/outbound/index.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, done, type Idempotency, pageQuery } from '../../../platform/http/index.ts'
 import { createBody, endpointList, endpointParams, endpointSchema, updateBody } from './api.ts'
 import type { Endpoints } from './service.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { invalid } from '../../../platform/errors/app-error.ts'
 import type { App, Idempotency } from '../../../platform/http/index.ts'
 import type { EventCatalogue } from '../../index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { nullable } from '../../../platform/formats/json-schema.ts'
 import { type App, done, type Idempotency } from '../../../platform/http/index.ts'
 import { labelSchema, labelView } from '../api.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { addressSchema, providerSchema } from '../../../events/index.ts'
 import { timestamp } from '../../../platform/formats/json-schema.ts'
 import { pagination } from '../../../platform/http/index.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { type App, listSchema, pageQuery } from '../../../platform/http/index.ts'
 import { threadDetailSchema, threadSchema } from './api.ts'
 import type { ThreadReader } from './reader.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 
 /** Arguments that several tools share. */
 export const ACCOUNT = Type.String({

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Booking, Experience, GuestBooking, List, SlotList } from '../../../ui/generated/api-objects.ts'
 import { shortText } from '../clean-text.ts'
 import { apiPath } from '../rest-api.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Confirmation } from '../confirmations.ts'
 import type { ToolResult } from '../tool.ts'
 

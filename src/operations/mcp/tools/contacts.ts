@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Contact, List } from '../../../ui/generated/api-objects.ts'
 import { apiPath } from '../rest-api.ts'
 import { tool } from '../tool.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { htmlToText } from '../../../providers/shared/mime/index.ts'
 import type { CalendarEvent, CalendarEventTime } from '../../../ui/generated/api-objects.ts'
 import { shortText, visibleText } from '../clean-text.ts'

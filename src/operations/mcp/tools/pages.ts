@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Pagination } from '../../../ui/generated/api-objects.ts'
 
 /** The facts of a result that lists one page. */

@@ -1,4 +1,5 @@
-import { type Static, type TObject, Type } from 'typebox'
+import type { Static, TObject } from 'typebox'
+import * as Type from 'typebox'
 import type { Draft, MessageDetail, SendResult } from '../../../ui/generated/api-objects.ts'
 import { apiPath } from '../rest-api.ts'
 import { type ToolContext, ToolError, type ToolResult, tool } from '../tool.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 
 const text = Type.Optional(Type.String({ maxLength: 2048 }))
 

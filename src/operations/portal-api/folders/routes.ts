@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Accounts } from '../../../accounts/index.ts'
 import type { Handle } from '../../../platform/db/index.ts'
 import type { App } from '../../../platform/http/index.ts'

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { timestamp } from '../../../platform/formats/json-schema.ts'
 
 export const rateQuery = Type.Object({ endpointId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) })

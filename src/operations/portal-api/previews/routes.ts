@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { html, trustedHtml } from '../../../platform/formats/html.ts'
 import type { App } from '../../../platform/http/index.ts'
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Accounts } from '../../../accounts/index.ts'
 import type { DebouncedQueue } from '../../../mail/sync/index.ts'
 import { type App, listSchema, pageQuery } from '../../../platform/http/index.ts'

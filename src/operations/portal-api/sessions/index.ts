@@ -1,5 +1,5 @@
 /** Sessions of the portal: one operator, who signs in with ADMIN_USERNAME and ADMIN_PASSWORD. */
-import './tables.ts'
+import type {} from './tables.ts'
 
 export { adminSessionRoutes } from './routes.ts'
 export { type AdminSessions, type AdminSessionsDeps, adminSessions, SESSION_MS } from './sessions.ts'

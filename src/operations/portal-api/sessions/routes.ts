@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Db } from '../../../platform/db/index.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { timestamp } from '../../../platform/formats/json-schema.ts'

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../../test/kit/http/server.ts'
 import { documented, documentedAs, documentedDefault, nullable } from '../../formats/json-schema.ts'

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { api } from '../../../../test/kit/http/http.ts'

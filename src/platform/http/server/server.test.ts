@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../../test/kit/eventually.ts'
 import { type Api, api } from '../../../../test/kit/http/http.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { ProviderError } from '../../contract/index.ts'
 import {
   type FailedRequest,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import {
   type CalendarPush,
   type MailAccess,

@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
+import * as Type from 'typebox'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { parser } from '../../shared/rest/index.ts'

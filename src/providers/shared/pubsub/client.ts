@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { Clock } from '../../../platform/time/clock.ts'
 import { ProviderError } from '../../contract/index.ts'
 import { parser, restClient, statusError } from '../rest/index.ts'

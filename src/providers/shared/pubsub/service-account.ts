@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { rethrowProgrammingError } from '../../../platform/errors/programming-errors.ts'
 import { Pool } from '../../../platform/net/index.ts'
 import type { Clock } from '../../../platform/time/clock.ts'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../platform/time/clock.ts'
 import { type MailAccess, ProviderError } from '../../contract/index.ts'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Api, api } from '../../../../../test/kit/http/http.ts'
 import { testServer } from '../../../../../test/kit/http/server.ts'

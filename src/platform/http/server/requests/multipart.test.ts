@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { api } from '../../../../../test/kit/http/http.ts'
 import { testServer } from '../../../../../test/kit/http/server.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../errors/app-error.ts'
 import { pageQuery } from '../../schemas.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { testServer } from '../../../../../test/kit/http/server.ts'
 import { memoryCache } from '../../../cache/index.ts'

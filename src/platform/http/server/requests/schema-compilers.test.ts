@@ -1,4 +1,5 @@
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
+import * as Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../errors/app-error.ts'
 import { nullable } from '../../../formats/json-schema.ts'
