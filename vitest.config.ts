@@ -58,8 +58,8 @@ export default defineConfig(({ mode }) => ({
     execArgv: ['--max-semi-space-size=32', '--single-threaded-gc'],
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,
-    // Three times what two cores can run, because most files wait for servers, processes and timers.
-    maxWorkers: mode === 'soak' ? 1 : 6,
+    // More than two cores can run, because most files wait for servers, processes and timers. Each worker loads all modules.
+    maxWorkers: mode === 'soak' ? 1 : 5,
     sequence: { sequencer: LongestFirst },
   },
 }))
