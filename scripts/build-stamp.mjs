@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const STAMP = 'dist/.build'
-/** What a build is made from, and by. */
+/** A change of one of their files needs a new build: the sources, and the scripts that build them. */
 const SOURCE_FOLDERS = ['src', 'scripts']
 const SOURCE_FILES = ['openapi.json', 'package.json', 'package-lock.json']
 /** npm's list of the installed packages. */

@@ -15,6 +15,17 @@ describe('the built service', () => {
     expect(loaded).toEqual(expect.arrayContaining(['imap-worker.js', expect.stringMatching(/^busboy-/)]))
   })
 
+  it('has each table of an encoding that its files name', () => {
+    const named = programs.flatMap(
+      (name) =>
+        read(name)
+          .toString()
+          .match(/encodings\/[\w-]+\.json/g) ?? [],
+    )
+    expect(named).toContain('encodings/shiftjis.json')
+    for (const name of named) expect(() => JSON.parse(read(name).toString())).not.toThrow()
+  })
+
   it('loads the clients of PostgreSQL and Redis only where they are used', () => {
     const loaded = new Set(['posthorn.js'])
     for (const name of loaded) {

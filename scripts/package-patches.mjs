@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * What the bundles change in packages: the files, and each text with its replacement.
+ * Changes to files of packages: the first text of each pair is replaced by the second.
  * @type {{ files: RegExp, changes: [string, string][] }[]}
  */
 const PATCHES = [
@@ -62,7 +62,7 @@ export const packagePatches = {
         for (const [before, after] of changes) {
           if (!contents.includes(before))
             throw new Error(`${path} no longer contains '${before}'. Check what it has now.`)
-          contents = contents.replace(before, after)
+          contents = contents.replaceAll(before, after)
         }
       }
       return { contents }

@@ -3,11 +3,20 @@ import type { Static, TSchema } from 'typebox'
 import { lazy } from '../concurrency/lazy.ts'
 import { UNOPTIMISED } from './json-schema.ts'
 
-/** Schemas are ours and tested. Numbers that JSON cannot write, such as the infinity of 1e999, are no numbers. */
-const OPTIONS: Options = { ...UNOPTIMISED, validateSchema: false, meta: false, strict: false, strictNumbers: true }
+/**
+ * Options for our own schemas, which are tested: without checking them, the meta-schema need not be compiled. `JSON.parse` reads 1e999 as
+ * infinity, which is no number.
+ */
+export const OWN_SCHEMAS: Options = {
+  ...UNOPTIMISED,
+  validateSchema: false,
+  meta: false,
+  strict: false,
+  strictNumbers: true,
+}
 
-const firstFault = lazy(() => new Ajv(OPTIONS))
-const allFaults = lazy(() => new Ajv({ ...OPTIONS, allErrors: true }))
+const firstFault = lazy(() => new Ajv(OWN_SCHEMAS))
+const allFaults = lazy(() => new Ajv({ ...OWN_SCHEMAS, allErrors: true }))
 
 /** Returns whether a value, which a stranger may have written, has the form of the schema. Compiled at the first use. */
 export function schemaCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => value is Static<Schema> {
@@ -15,7 +24,7 @@ export function schemaCheck<Schema extends TSchema>(schema: Schema): (value: unk
   return (value): value is Static<Schema> => check()(value)
 }
 
-/** What a value that an operator wrote lacks to have the form of the schema. */
+/** One reason why a value does not have the form of a schema. */
 export interface SchemaFault {
   /** JSON Pointer to the member; empty for the value itself. */
   path: string

@@ -1,10 +1,11 @@
-import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { lazy } from '../../../concurrency/lazy.ts'
 import { type AppError, invalidFields } from '../../../errors/app-error.ts'
 import { isEmailAddress } from '../../../formats/email-address.ts'
-import { compileWriter, UNOPTIMISED } from '../../../formats/json-schema.ts'
+import { compileWriter } from '../../../formats/json-schema.ts'
+import { OWN_SCHEMAS } from '../../../formats/schema-check.ts'
 import { parseTime } from '../../../time/time.ts'
 import { type MisspelledName, misspelledNames } from './misspelled-names.ts'
 import { type ValidationError, validationErrors } from './validation-errors.ts'
@@ -111,11 +112,7 @@ const allErrorsValidator = perSchema((schema) => allErrors().compile(schema))
 const schemaSerializer = perSchema(compileWriter)
 
 function makeAjv(allErrors: boolean): Ajv {
-  // Not validating the schemas, which are ours and tested, saves compiling the meta-schema at the first request.
-  const own: Options = { ...UNOPTIMISED, validateSchema: false, meta: false, strict: false }
-  // `JSON.parse` reads 1e999 as infinity.
-  own.strictNumbers = true
-  const ajv = new Ajv({ useDefaults: true, verbose: true, allErrors, ...own })
+  const ajv = new Ajv({ ...OWN_SCHEMAS, useDefaults: true, verbose: true, allErrors })
   formats.default(ajv, { mode: 'full' })
   for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, { type: 'string', validate })
   return ajv

@@ -24,6 +24,7 @@ export async function sendBuiltFile(
   reply: FastifyReply,
   file: BuiltFile,
 ): Promise<FastifyReply> {
+  // The build does not compress images again.
   const encodings = file.name.endsWith('.png') ? [] : Object.keys(ENDINGS)
   const encoding = preferredEncoding(request.headers['accept-encoding'], encodings)
   const ending = encoding === undefined ? '' : ENDINGS[encoding]
