@@ -88,7 +88,7 @@ export function bounceReader(deps: BounceDeps) {
     const { messageId, createdAt } = report
     try {
       const raw = await readBeginning(accountId, messageId)
-      await store(account, messageId, parseDeliveryReport(raw))
+      await store(account, messageId, await parseDeliveryReport(raw))
       return true
     } catch (error) {
       if (!(error instanceof AppError) && !(error instanceof ProviderError)) throw error

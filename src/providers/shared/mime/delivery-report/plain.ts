@@ -2,7 +2,7 @@ import { htmlToText } from '../body/html-to-text.ts'
 import { type Header, headerValue, parseHeaders } from '../headers/headers.ts'
 import { charsetParameter } from '../headers/parameters.ts'
 import type { ReportedRecipient } from './report.ts'
-import { decodedBody, type ReportPart, readParts } from './report-part.ts'
+import { decodedBody, type ReportPart, readHeader } from './report-part.ts'
 import { cleanAddress, decodeLines, described, type Found, MAX_RECIPIENTS } from './status.ts'
 import { wordedReport } from './worded.ts'
 
@@ -67,7 +67,7 @@ const COPY =
 
 /** The header after the line that announces it, below the types and delimiters that some servers write. */
 function copiedHeader(lines: readonly string[]): Header[] {
-  const header = readParts(Buffer.from(lines.join('\n').trimStart())).headers
+  const header = readHeader(Buffer.from(lines.join('\n').trimStart()))
   return isHeaderOfMessage(header) ? header : (findHeader(lines)?.header ?? [])
 }
 

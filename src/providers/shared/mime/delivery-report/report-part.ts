@@ -1,5 +1,5 @@
 import { type Header, headerValue } from '../headers/headers.ts'
-import { decodedContent, type RawPart, rawFields, rawTree } from '../tree/raw-tree.ts'
+import { decodedContent, largeRawTree, type RawPart, rawFields, rawTree } from '../tree/raw-tree.ts'
 
 /** A message or a part of one. */
 export interface ReportPart {
@@ -11,9 +11,14 @@ export interface ReportPart {
   children: ReportPart[]
 }
 
-/** Reads the beginning of a message, which may end anywhere. */
-export function readParts(bytes: Buffer): ReportPart {
-  return toReportPart(bytes, rawTree(bytes, { isWhole: false }))
+/** Reads the beginning of a message, which may end anywhere, with pauses for other work. */
+export async function readParts(bytes: Buffer): Promise<ReportPart> {
+  return toReportPart(bytes, await largeRawTree(bytes, { isWhole: false }))
+}
+
+/** The header of a copied message, which may end anywhere. */
+export function readHeader(bytes: Buffer): Header[] {
+  return rawFields(bytes, rawTree(bytes, { isWhole: false }))
 }
 
 function toReportPart(bytes: Buffer, raw: RawPart): ReportPart {

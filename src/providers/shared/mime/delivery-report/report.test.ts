@@ -47,14 +47,14 @@ const REPORTS: [name: string, raw: Buffer, status: string | null, diagnostic: st
 ]
 
 describe('a delivery report', () => {
-  it.each(REPORTS)('of %s is recognised and read', (_name, raw, status, diagnostic) => {
+  it.each(REPORTS)('of %s is recognised and read', async (_name, raw, status, diagnostic) => {
     expect(isCandidate(raw)).toBe(true)
     const recipients = [{ email: ABOUT.email, status, diagnostic }]
-    expect(parseDeliveryReport(raw)).toEqual({ kind: 'permanent', recipients, original: ORIGINAL })
+    expect(await parseDeliveryReport(raw)).toEqual({ kind: 'permanent', recipients, original: ORIGINAL })
   })
 
-  it('of an earlier Exim names its recipients in the header', () => {
-    expect(parseDeliveryReport(earlierEximReport(ABOUT))).toEqual({
+  it('of an earlier Exim names its recipients in the header', async () => {
+    expect(await parseDeliveryReport(earlierEximReport(ABOUT))).toEqual({
       kind: 'permanent',
       recipients: [
         {
@@ -68,99 +68,105 @@ describe('a delivery report', () => {
     })
   })
 
-  it('is temporary while a mail server tries again, and none when the message arrived', () => {
-    expect(parseDeliveryReport(postfixReport(ABOUT, 'delayed'))).toMatchObject({
+  it('is temporary while a mail server tries again, and none when the message arrived', async () => {
+    expect(await parseDeliveryReport(postfixReport(ABOUT, 'delayed'))).toMatchObject({
       kind: 'temporary',
       recipients: [{ email: ABOUT.email, status: '4.4.1' }],
     })
     for (const action of ['delivered', 'relayed', 'expanded', '']) {
       const raw = postfixReport(ABOUT, action)
       const text = action === '' ? raw.toString().replace('Status: 4.4.1', 'Status: 2.0.0') : raw.toString()
-      expect([action, parseDeliveryReport(Buffer.from(text))]).toEqual([action, undefined])
+      expect([action, await parseDeliveryReport(Buffer.from(text))]).toEqual([action, undefined])
     }
   })
 
-  it('names those that failed, when it names others too', () => {
+  it('names those that failed, when it names others too', async () => {
     const group = (email: string, action: string) => `Final-Recipient: rfc822; ${email}\r\nAction: ${action}\r\n\r\n`
     const raw = postfixReport(ABOUT)
       .toString()
       .replace('Final-Recipient:', `${group('slow@x', 'delayed')}$&`)
     const more = raw.replace('Final-Recipient:', `${group('ok@x', 'delivered')}Final-Recipient:`)
-    expect(parseDeliveryReport(Buffer.from(more))?.recipients.map(({ email }) => email)).toEqual([ABOUT.email])
+    expect((await parseDeliveryReport(Buffer.from(more)))?.recipients.map(({ email }) => email)).toEqual([ABOUT.email])
   })
 
-  it('names the address that the sender wrote to', () => {
+  it('names the address that the sender wrote to', async () => {
     const raw = postfixReport(ABOUT)
       .toString()
       .replace('Final-Recipient: rfc822; gone@', 'Final-Recipient: rfc822; other@')
-    expect(parseDeliveryReport(Buffer.from(raw))?.recipients).toMatchObject([{ email: ABOUT.email }])
+    expect((await parseDeliveryReport(Buffer.from(raw)))?.recipients).toMatchObject([{ email: ABOUT.email }])
   })
 
-  it('may end anywhere, and be wrapped by a mail server', () => {
+  it('may end anywhere, and be wrapped by a mail server', async () => {
     const raw = gmailReport(ABOUT)
     const cut = raw.subarray(0, raw.indexOf('Content-Type: message/rfc822'))
     // Missing values are in the header of the report.
-    expect(parseDeliveryReport(cut)?.original).toEqual({ ...ORIGINAL, subject: null })
+    expect((await parseDeliveryReport(cut))?.original).toEqual({ ...ORIGINAL, subject: null })
     const inner = raw.subarray(raw.indexOf('Content-Type: multipart/report')).toString()
     const head = 'From: postmaster@x\r\nContent-Type: multipart/mixed; boundary=out\r\n\r\n--out\r\n'
     const wrapped = Buffer.from(`${head}${inner}\r\n--out\r\nContent-Type: text/plain\r\n\r\nfooter\r\n--out--\r\n`)
-    expect(parseDeliveryReport(wrapped)).toMatchObject({ recipients: [{ email: ABOUT.email }], original: ORIGINAL })
-    for (let length = 0; length < raw.length; length += 7) parseDeliveryReport(raw.subarray(0, length))
+    expect(await parseDeliveryReport(wrapped)).toMatchObject({
+      recipients: [{ email: ABOUT.email }],
+      original: ORIGINAL,
+    })
+    for (let length = 0; length < raw.length; length += 7) await parseDeliveryReport(raw.subarray(0, length))
   })
 
-  it.each(WORDED_REPORTS)('in words, of $name, is recognised and read', (report) => {
+  it.each(WORDED_REPORTS)('in words, of $name, is recognised and read', async (report) => {
     const { status = null, diagnostic, kind = 'permanent', email = ABOUT.email } = report
     const expected = { kind, recipients: [{ email, status, diagnostic }], original: ORIGINAL }
     expect(isCandidate(wordedReport(report))).toBe(true)
-    expect(parseDeliveryReport(wordedReport(report))).toEqual(expected)
-    expect(parseDeliveryReport(wordedReportWithAttachment(report))).toEqual(expected)
+    expect(await parseDeliveryReport(wordedReport(report))).toEqual(expected)
+    expect(await parseDeliveryReport(wordedReportWithAttachment(report))).toEqual(expected)
   })
 
-  it.each(WORDED_REPORTS)('in words, of $name, is none from a person, nor when a person quotes it', (report) => {
+  it.each(WORDED_REPORTS)('in words, of $name, is none from a person, nor when a person quotes it', async (report) => {
     const person = { ...report, from: 'Bob <bob@example.com>', headers: ['Return-Path: <bob@example.com>'] }
     const quoted = { ...report, from: 'postmaster@example.com', text: report.text.map((line) => `> ${line}`) }
     for (const raw of [wordedReport(person), wordedReportWithAttachment(person), wordedReport(quoted)]) {
-      expect(parseDeliveryReport(raw)).toBeUndefined()
+      expect(await parseDeliveryReport(raw)).toBeUndefined()
     }
     expect(isCandidate(wordedReport(person))).toBe(false)
   })
 
-  it.each(['koi8-r', 'windows-1251'])('in words may be in %s', (charset) => {
+  it.each(['koi8-r', 'windows-1251'])('in words may be in %s', async (charset) => {
     const report = WORDED_REPORTS.find(({ name }) => name.includes('Russia'))
     const raw = report === undefined ? '' : wordedReport(report).toString()
     const cyrillic = raw.replace('charset=utf-8', `charset="${charset}"`).replace(/^ {2}gone@.*/m, '  gone@example.com')
     expect(cyrillic).toContain(charset)
-    expect(parseDeliveryReport(iconv.encode(cyrillic, charset))).toMatchObject({
+    expect(await parseDeliveryReport(iconv.encode(cyrillic, charset))).toMatchObject({
       recipients: [{ email: ABOUT.email }],
       original: ORIGINAL,
     })
   })
 
-  it('in words needs the sent message, unless a MAILER-DAEMON wrote it', () => {
+  it('in words needs the sent message, unless a MAILER-DAEMON wrote it', async () => {
     for (const report of WORDED_REPORTS) {
       const isDaemon = /mailer-daemon/i.test(report.from)
-      const found = parseDeliveryReport(wordedReport(report, { quotes: false }))
+      const found = await parseDeliveryReport(wordedReport(report, { quotes: false }))
       expect([report.name, found?.recipients.length]).toEqual([report.name, isDaemon ? 1 : undefined])
     }
   })
 
-  it('in words names every recipient', () => {
+  it('in words names every recipient', async () => {
     const [sendmail] = WORDED_REPORTS
     const text = sendmail?.text.flatMap((line) =>
       line === '<gone@example.com>' ? [line, '<away@example.net>'] : [line],
     )
     const raw = wordedReport({ ...(sendmail as (typeof WORDED_REPORTS)[number]), text: text ?? [] })
-    expect(parseDeliveryReport(raw)?.recipients.map(({ email }) => email)).toEqual([ABOUT.email, 'away@example.net'])
+    expect((await parseDeliveryReport(raw))?.recipients.map(({ email }) => email)).toEqual([
+      ABOUT.email,
+      'away@example.net',
+    ])
   })
 
-  it('is no out-of-office note, whose sender has no return path either', () => {
+  it('is no out-of-office note, whose sender has no return path either', async () => {
     const note =
       'Return-Path: <>\r\nFrom: bob@example.com\r\nSubject: Out of office\r\n\r\nI did not reach the following recipients\r\nx@y\r\n'
     expect(isCandidate(Buffer.from(note))).toBe(false)
-    expect(parseDeliveryReport(Buffer.from(note))).toBeUndefined()
+    expect(await parseDeliveryReport(Buffer.from(note))).toBeUndefined()
   })
 
-  it('for addresses outside ASCII has its own types', () => {
+  it('for addresses outside ASCII has its own types', async () => {
     const raw = postfixReport(ABOUT)
       .toString()
       .replace('report-type=delivery-status', 'report-type=global-delivery-status')
@@ -168,20 +174,20 @@ describe('a delivery report', () => {
       .replace('message/rfc822', 'message/global-headers')
     expect(isCandidate(Buffer.from(raw))).toBe(true)
     const expected = { kind: 'permanent', recipients: [{ email: ABOUT.email, status: '5.1.1' }], original: ORIGINAL }
-    expect(parseDeliveryReport(Buffer.from(raw))).toMatchObject(expected)
-    const about = (address: string) => {
+    expect(await parseDeliveryReport(Buffer.from(raw))).toMatchObject(expected)
+    const about = async (address: string) => {
       const text = raw
         .replace(/Final-Recipient: .*/, `Final-Recipient: utf-8; ${address}`)
         .replace(/Original-Recipient: .*/, 'X: y')
-      return parseDeliveryReport(Buffer.from(text))?.recipients[0]?.email
+      return (await parseDeliveryReport(Buffer.from(text)))?.recipients[0]?.email
     }
-    expect(about('用户@例え.jp')).toBe('用户@例え.jp')
-    expect(about('\\x{7528}\\x{6237}@xn--r8jz45g.jp')).toBe('用户@xn--r8jz45g.jp')
-    expect(about('<gr\\x{F6}\\x{DF}e@example.com>')).toBe('größe@example.com')
-    expect(about('a\\x{D800}\\x{110000}\\x{A}b@x')).not.toMatch(/[\n\ud800]/)
+    expect(await about('用户@例え.jp')).toBe('用户@例え.jp')
+    expect(await about('\\x{7528}\\x{6237}@xn--r8jz45g.jp')).toBe('用户@xn--r8jz45g.jp')
+    expect(await about('<gr\\x{F6}\\x{DF}e@example.com>')).toBe('größe@example.com')
+    expect(await about('a\\x{D800}\\x{110000}\\x{A}b@x')).not.toMatch(/[\n\ud800]/)
   })
 
-  it('is not a receipt, a forwarded report, or what somebody writes', () => {
+  it('is not a receipt, a forwarded report, or what somebody writes', async () => {
     const receipt = postfixReport(ABOUT).toString().replace('delivery-status; b', 'disposition-notification; b')
     const forwarded = attachmentMail({
       attachments: [
@@ -192,12 +198,12 @@ describe('a delivery report', () => {
       'From: eve@x\r\n\r\nHi. This is the qmail-send program.\r\n\r\n<bob@x>:\r\ngone\r\n\r\n--- Below this line is a copy of\r\n',
     )
     for (const raw of [Buffer.from(receipt), forwarded, written, Buffer.alloc(0), Buffer.from('\r\n')]) {
-      expect(parseDeliveryReport(raw)).toBeUndefined()
+      expect(await parseDeliveryReport(raw)).toBeUndefined()
     }
     expect([forwarded, written].map(isCandidate)).toEqual([false, false])
   })
 
-  it('cleans and bounds what a stranger writes', () => {
+  it('cleans and bounds what a stranger writes', async () => {
     const hostile = `<b>\u0007${'x'.repeat(2000)}@evil`
     const text = postfixReport(ABOUT)
       .toString()
@@ -208,9 +214,9 @@ describe('a delivery report', () => {
       { length: 500 },
       (_, n) => `Final-Recipient: rfc822; ${n}@x\r\nAction: failed\r\n\r\n`,
     ).join('')
-    const report = parseDeliveryReport(Buffer.from(text.replace('Final-Recipient:', `${many}Final-Recipient:`)))
+    const report = await parseDeliveryReport(Buffer.from(text.replace('Final-Recipient:', `${many}Final-Recipient:`)))
     expect(report?.recipients).toHaveLength(50)
-    const [recipient] = parseDeliveryReport(Buffer.from(text))?.recipients ?? []
+    const [recipient] = (await parseDeliveryReport(Buffer.from(text)))?.recipients ?? []
     expect(recipient?.email.length).toBeLessThanOrEqual(320)
     expect(recipient?.diagnostic?.length).toBeLessThanOrEqual(500)
     expect(JSON.stringify(recipient)).not.toMatch(/\\u0000|\\u2028|\\n/)

@@ -4,7 +4,7 @@ import { cleanField, type Header, headerFields, headerValue } from '../headers/h
 import { readParameters } from '../headers/parameters.ts'
 import { isMailSystem } from './mail-system.ts'
 import { plainReport } from './plain.ts'
-import { decodedBody, type ReportPart, readParts } from './report-part.ts'
+import { decodedBody, type ReportPart, readHeader, readParts } from './report-part.ts'
 import { readStatus } from './status.ts'
 
 /** A report that a message was not delivered, or not yet (RFC 3464, RFC 6533, and the texts of older servers). */
@@ -70,8 +70,8 @@ function isReport(headers: readonly Header[]): boolean {
 }
 
 /** Parses the beginning of a message. Undefined unless it reports a failure or a delay. Takes bounded time for any bytes. */
-export function parseDeliveryReport(raw: Buffer): DeliveryReport | undefined {
-  const message = readParts(raw.subarray(0, MAX_REPORT_BYTES))
+export async function parseDeliveryReport(raw: Buffer): Promise<DeliveryReport | undefined> {
+  const message = await readParts(raw.subarray(0, MAX_REPORT_BYTES))
   const { inReplyTo, from } = headerFields(message.headers)
   const isFromSystem = comesFromSystem(message.headers, from)
   // A forwarded report is an attachment of somebody's message. Mail servers on the way may wrap a real one, too.
@@ -82,7 +82,7 @@ export function parseDeliveryReport(raw: Buffer): DeliveryReport | undefined {
   const parts = report === undefined ? withInner(outer) : report.children
   const status = parts.find(({ type }) => STATUS_TYPES.includes(type))
   const attached = parts.find(({ type }) => ORIGINAL_TYPES.includes(type))
-  const original = attached === undefined ? [] : readParts(decodedBody(attached, MAX_PART_BYTES)).headers
+  const original = attached === undefined ? [] : readHeader(decodedBody(attached, MAX_PART_BYTES))
   const found =
     status === undefined || report === undefined
       ? plainReport(message, parts, { isFromSystem, hasOriginal: original.length > 0, from: from?.email ?? '' })
