@@ -50,8 +50,10 @@ export class AccountShare {
     return this.#unowned
   }
 
-  async move(): Promise<Moved> {
+  /** Takes at most `mostTaken`. */
+  async move(mostTaken = Number.POSITIVE_INFINITY): Promise<Moved> {
     const { instanceId } = this.#deps
+    let left = mostTaken
     for (let isChanged = false; ; ) {
       const { owned, free, isUncounted } = await this.#readShares()
       this.#unowned = free
@@ -61,8 +63,10 @@ export class AccountShare {
         ? { take: takeOfMany(instanceId, owned, free), giveBack: 0 }
         : fairMove({ me: instanceId, owned, free })
       if (giveBack > 0) return { left: 'unfinished', isChanged: (await this.#release(giveBack)) || isChanged }
-      const taken = await this.#take(take)
+      const planned = Math.min(take, left)
+      const taken = await this.#take(planned)
       isChanged ||= taken > 0
+      left -= taken
       // The others may not take what is left: they read the shares while accounts moved.
       const isDone = !isUncounted || taken < take || take === 0
       if (isDone) return { left: this.#unowned > 0 ? 'free' : 'nothing', isChanged }

@@ -9,6 +9,8 @@ import { OwnedAccounts } from './owned-accounts.ts'
 import type { OwnershipDeps, OwnershipTiming } from './ownership.ts'
 import type { RegisteredInstance } from './ownership-store.ts'
 
+/** The start waits until so many accounts are taken; the next round takes the others. */
+const TAKEN_AT_START = 200
 const UNMOVED: Moved = { left: 'nothing', isChanged: false }
 
 /**
@@ -110,7 +112,8 @@ export class Rounds implements Ownership {
     await this.#heartbeat.register()
     this.#unsubscribe = this.#deps.bus.subscribe(ACCOUNTS_TOPIC, (payload) => this.#hint(payload))
     if (this.#timing.soleProcess) await this.#removeDead('all')
-    await this.#inTurn(() => this.#round())
+    await this.#inTurn(() => this.#round(TAKEN_AT_START))
+    if (this.#due.share) this.#soon(this.#timing.hintGapMs)
     this.#schedule()
     // Without its lock this instance must say so, and its heartbeat decides.
     this.#deps.presence?.onChange(() => this.#soon(this.#timing.hintGapMs))
@@ -247,7 +250,7 @@ export class Rounds implements Ownership {
     }
   }
 
-  async #round(): Promise<void> {
+  async #round(mostTaken?: number): Promise<void> {
     const beatAtMs = this.#deps.clock.monotonic()
     if (!(await this.#heartbeat.beat())) {
       this.#deps.log.warn('Another instance declared this one dead; it registers again.', {
@@ -266,7 +269,7 @@ export class Rounds implements Ownership {
     this.#living = living
     const due = this.#due.take()
     try {
-      await this.#work(due)
+      await this.#work(due, mostTaken)
     } catch (error) {
       // Accounts may have moved without being read.
       this.#due.all = true
@@ -289,9 +292,9 @@ export class Rounds implements Ownership {
     return living
   }
 
-  async #work({ all, share, accounts }: ReturnType<DueWork['take']>): Promise<void> {
+  async #work({ all, share, accounts }: ReturnType<DueWork['take']>, mostTaken?: number): Promise<void> {
     const { store } = this.#deps
-    const { left, isChanged } = share ? await this.#share.move() : UNMOVED
+    const { left, isChanged } = share ? await this.#share.move(mostTaken) : UNMOVED
     if (share) this.#freeRounds = left === 'free' ? this.#freeRounds + 1 : 0
     if (left !== 'nothing') this.#due.share = true
     if (all || isChanged) await this.#owned.replace(store.mine(this.instanceId))
