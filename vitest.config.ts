@@ -1,28 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { groupBy } from './src/platform/group-by.ts'
 
-/**
- * Files that wait for services and processes run beside files that compute: each group is spread over the run, so that at no time all
- * workers wait. Whole services take longest, and are begun before the last fifth: none is left over when everything else is done.
- */
-class Mixed extends BaseSequencer {
+/** Whole services take longest, then what starts servers or processes: begun first, none is left over when everything else is done. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const groups = groupBy(await super.sort(files), (file) => groupOf(file.moduleId))
-    const placed = [...groups].flatMap(([group, members]) =>
-      members.map((file, index) => ({ file, at: (END[group] * index) / members.length })),
-    )
-    return placed.sort((left, right) => left.at - right.at).map(({ file }) => file)
+    const ranks = new Map(files.map((file) => [file, rankOf(file.moduleId)]))
+    const rank = (file: TestSpecification) => ranks.get(file) ?? 0
+    return (await super.sort(files)).sort((left, right) => rank(left) - rank(right))
   }
 }
 
-/** Where the last file of a group is begun, as a part of the run. */
-const END = { service: 0.8, process: 1, plain: 1 }
-
-function groupOf(file: string): keyof typeof END {
-  if (file.includes('/test/e2e/')) return 'service'
-  return STARTS_PROCESSES.test(readFileSync(file, 'utf8')) ? 'process' : 'plain'
+function rankOf(file: string): number {
+  if (file.includes('/test/e2e/')) return 1
+  return STARTS_PROCESSES.test(readFileSync(file, 'utf8')) ? 2 : 3
 }
 
 const STARTS_PROCESSES = /\b(start[A-Z]\w+|run[A-Z]\w+|describe(OneDatabase|Postgres|Redis))\(/
@@ -68,7 +59,7 @@ export default defineConfig(({ mode }) => ({
     // The files of a worker share its modules, because loading them anew for each file takes a second of a core.
     isolate: false,
     // More than two cores can run, because most files wait for servers, processes and timers. Each worker loads all modules.
-    maxWorkers: mode === 'soak' ? 1 : 4,
-    sequence: { sequencer: Mixed },
+    maxWorkers: mode === 'soak' ? 1 : 5,
+    sequence: { sequencer: LongestFirst },
   },
 }))
