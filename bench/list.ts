@@ -16,7 +16,7 @@ import {
 } from './list-pages.ts'
 import { type LoadGenerator, type LoadResult, startLoad } from './load.ts'
 import { slowStatements } from './new-mail.ts'
-import { backendCpuMs } from './spent.ts'
+import { backendMsSince, backendTimes } from './spent.ts'
 import { onEachStore, type Place, seedOnce } from './stores.ts'
 import { judge, sayVerdict } from './verdict.ts'
 
@@ -77,7 +77,11 @@ async function measureWarm(title: string, { place, service, pages, load }: Warm,
   const backends = place.databaseUrl === undefined ? undefined : openDatabase(place)
   const bare = await startBareServer(pages.first)
   try {
-    const cpu = async () => ({ service: await cpuMs(service.pid), database: await backendCpuMs(backends) })
+    const atStart = await backendTimes(backends)
+    const cpu = async () => ({
+      service: await cpuMs(service.pid),
+      database: await backendMsSince(backends, atStart),
+    })
     const results: Record<'bare' | keyof Pages, Round[]> = {
       bare: [],
       first: [],

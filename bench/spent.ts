@@ -5,26 +5,34 @@ import { cpuMs } from './figures.ts'
 
 /** CPU time of this process and of its database connections while `work` runs. */
 export async function spentHere(db: Db, work: () => Promise<unknown>): Promise<number> {
-  const [databaseBefore, before] = [await backendCpuMs(db), process.cpuUsage()]
+  const [backends, before] = [await backendTimes(db), process.cpuUsage()]
   await work()
   const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000 + (await backendCpuMs(db)) - databaseBefore
+  return (user + system) / 1000 + (await backendMsSince(db, backends))
 }
 
 /** CPU time of another process and of all connections to the database. */
 export async function spentBy(pid: number, db: Db, work: () => Promise<unknown>): Promise<number> {
-  const before = (await cpuMs(pid)) + (await backendCpuMs(db))
+  const [backends, before] = [await backendTimes(db), await cpuMs(pid)]
   await work()
-  return (await cpuMs(pid)) + (await backendCpuMs(db)) - before
+  return (await cpuMs(pid)) - before + (await backendMsSince(db, backends))
 }
 
-/** CPU time so far of the connections to the database on PostgreSQL, without the one that asks. */
-export async function backendCpuMs(db: Db | undefined): Promise<number> {
-  if (db === undefined || db.engine !== 'postgres') return 0
+/** CPU time so far of each connection to the database on PostgreSQL, in ms, by its process. */
+export async function backendTimes(db: Db | undefined): Promise<ReadonlyMap<number, number>> {
+  if (db === undefined || db.engine !== 'postgres') return new Map()
   const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(db.read)
+    where datname = current_database()`.execute(db.read)
+  const times = new Map<number, number>()
+  // One that is gone meanwhile had nothing to do.
+  for (const { pid } of rows) times.set(pid, await cpuMs(pid).catch(() => 0))
+  return times
+}
+
+/** CPU time of the connections since `before`, without those that were closed meanwhile. */
+export async function backendMsSince(db: Db | undefined, before: ReadonlyMap<number, number>): Promise<number> {
   let sum = 0
-  for (const { pid } of rows) sum += await cpuMs(pid)
+  for (const [pid, ms] of await backendTimes(db)) sum += Math.max(0, ms - (before.get(pid) ?? 0))
   return sum
 }
 
