@@ -24,7 +24,7 @@ export async function backendTimes(db: Db | undefined): Promise<ReadonlyMap<numb
   const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
     where datname = current_database()`.execute(db.read)
   const times = new Map<number, number>()
-  // One that is gone meanwhile had nothing to do.
+  // One that has closed since has no times any more.
   for (const { pid } of rows) times.set(pid, await cpuMs(pid).catch(() => 0))
   return times
 }

@@ -50,7 +50,7 @@ export class AccountShare {
     return this.#unowned
   }
 
-  /** Takes at most `mostTaken`. */
+  /** Takes at most `mostTaken` accounts; further ones are left `free`. */
   async move(mostTaken = Number.POSITIVE_INFINITY): Promise<Moved> {
     const { instanceId } = this.#deps
     let left = mostTaken

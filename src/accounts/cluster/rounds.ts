@@ -9,7 +9,7 @@ import { OwnedAccounts } from './owned-accounts.ts'
 import type { OwnershipDeps, OwnershipTiming } from './ownership.ts'
 import type { RegisteredInstance } from './ownership-store.ts'
 
-/** The start waits until so many accounts are taken; the next round takes the others. */
+/** The service is healthy once so many accounts are taken; the next round, which follows soon, takes the others. */
 const TAKEN_AT_START = 200
 const UNMOVED: Moved = { left: 'nothing', isChanged: false }
 
@@ -250,6 +250,7 @@ export class Rounds implements Ownership {
     }
   }
 
+  /** Takes at most `mostTaken` accounts; without it, its whole share. */
   async #round(mostTaken?: number): Promise<void> {
     const beatAtMs = this.#deps.clock.monotonic()
     if (!(await this.#heartbeat.beat())) {

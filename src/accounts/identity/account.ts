@@ -203,7 +203,7 @@ export interface Ownership {
   beatFailure(): unknown
   /** The number of accounts that no living instance owned after the last round of this one, 2,000 or more if there are many. */
   unowned(): number
-  /** Registers this process and takes unowned accounts, then repeats a round every 5 s. */
+  /** Registers this process and takes the first unowned accounts. A round that follows soon takes the others, then one runs every 5 s. */
   start(): Promise<void>
   /**
    * Takes a new account for this process without waiting for a round, unless another one owns it. Notices changes of an owned one. Does
